@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "warning.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const code_texts[_WARNING_MAX] = {
+    [WARNING_SLIT_INVALID] = "slit-invalid",
+    [WARNING_SLIT_ASYMMETRIC] = "slit-asymmetric",
+    [WARNING_SLIT_FLAT] = "slit-flat",
+    [WARNING_DISTANCE_UNREACHABLE] = "distance-unreachable",
+    [WARNING_CPU_NODE_CONFLICT] = "cpu-node-conflict",
+    [WARNING_PATCH_MISSING] = "patch-missing",
+    [WARNING_NOT_PERMITTED] = "not-permitted",
+    [WARNING_FREE_ABOVE_SIZE] = "free-above-size",
+    [WARNING_SOURCE_FAILED] = "source-failed",
+};
+
+const char *warning_code_to_text(WarningCode code)
+{
+    return code_texts[code];
+}
+
+void warning_list_done(WarningList *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->items[i].text);
+    free(list->items);
+    *list = (WarningList){0};
+}
+
+static bool has_item(const WarningList *list, WarningCode code, const char *text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].code == code && strcmp(list->items[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+int warning_list_add(WarningList *list, WarningCode code, const char *format, ...)
+{
+    _cleanup_free_ char *text = NULL;
+    Warning *items;
+    va_list ap;
+    int r;
+
+    va_start(ap, format);
+    r = vasprintf(&text, format, ap);
+    va_end(ap);
+    if (r < 0) {
+        text = NULL;
+        return -ENOMEM;
+    }
+    if (has_item(list, code, text))
+        return 0;
+    items = reallocarray(list->items, list->n + 1, sizeof(*items));
+    if (!items)
+        return -ENOMEM;
+    list->items = items;
+    items[list->n++] = (Warning){.code = code, .text = TAKE_PTR(text)};
+    return 0;
+}
+
+bool warning_list_has(const WarningList *list, WarningCode code)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->items[i].code == code)
+            return true;
+    return false;
+}
