@@ -68,17 +68,17 @@
  *
  * Errors, in the order in which they are looked for:
  *   -ENOSYS      this Xen does not have the sub-operation
- *   -EFAULT      the argument cannot be read (or, later, written)
+ *   -EINVAL      bits above the sub-operation's number are set in the command
+ *   -EFAULT      the argument cannot be read
  *   -EOPNOTSUPP  version is not XEN_NUMA_HEAP_VERSION
  *   -EPERM       the caller may not (-EACCES when Flask says so)
  *   -EINVAL      flags or pad is not 0; nr_nodes or nr_orders is above
  *                XEN_NUMA_HEAP_MAX_ENTRIES, or nr_records above
- *                XEN_NUMA_HEAP_MAX_RECORDS; bits of the hypercall's command
- *                other than the sub-operation's number are set
+ *                XEN_NUMA_HEAP_MAX_RECORDS
  *   -ENOSYS      op is none of the above
  *   -ERANGE      there is not enough room; nr_nodes, nr_orders and
  *                nr_records say what is needed and no record is written
- *   -EFAULT      a record cannot be written
+ *   -EFAULT      a record, or the argument, cannot be written
  */
 struct xen_numa_heap {
     /* IN: XEN_NUMA_HEAP_VERSION. */
@@ -165,8 +165,8 @@ struct xen_numa_heap_node {
     /* OUT: pages of RAM in the node, used or not; holes are not counted. */
     uint64_t present;
     /*
-     * OUT: free pages, as in XEN_SYSCTL_numainfo.  Read together with low
-     * and dirty, so neither is larger.
+     * OUT: free pages, as in XEN_SYSCTL_numainfo.  free, low and dirty are
+     * read together; neither low nor dirty is above free.
      */
     uint64_t free;
     /*
