@@ -4,6 +4,7 @@
 /* What every file of the core uses: id types, cleanup attributes and arithmetic that cannot wrap. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 #include "bitmap.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #define WORD_BITS 64u
@@ -171,34 +170,45 @@ unsigned bitmap_next(const Bitmap *b, unsigned from)
     return UINT32_MAX;
 }
 
-static unsigned run_end(const Bitmap *b, unsigned start)
+/* First number at or above `from` that is not a member. */
+static unsigned next_absent(const Bitmap *b, unsigned from)
 {
-    while (bitmap_isset(b, start + 1))
-        start++;
-    return start;
+    for (size_t i = from / WORD_BITS; i < b->n_words; i++) {
+        uint64_t word = ~b->words[i];
+
+        if (i == from / WORD_BITS)
+            word &= ~UINT64_C(0) << from % WORD_BITS;
+        if (word)
+            return (unsigned)(i * WORD_BITS) + (unsigned)__builtin_ctzll(word);
+    }
+    return MAX(from, (unsigned)(b->n_words * WORD_BITS));
+}
+
+void bitmap_print(const Bitmap *b, Text *text)
+{
+    const char *comma = "";
+
+    for (unsigned low = bitmap_next(b, 0); low != UINT32_MAX;) {
+        unsigned end = next_absent(b, low);
+
+        text_add(text, comma);
+        text_add_u64(text, low);
+        if (end - low > 1) {
+            text_add(text, "-");
+            text_add_u64(text, end - 1);
+        }
+        comma = ",";
+        low = bitmap_next(b, end);
+    }
 }
 
 char *bitmap_to_text(const Bitmap *b)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    const char *comma = "";
+    _cleanup_text_ Text text = {0};
+    char *string = NULL;
 
-    if (!out)
-        return NULL;
-    for (unsigned low = bitmap_next(b, 0); low != UINT32_MAX;) {
-        unsigned high = run_end(b, low);
-
-        fprintf(out, high > low ? "%s%u-%u" : "%s%u", comma, low, high);
-        comma = ",";
-        low = bitmap_next(b, high + 1);
-    }
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    bitmap_print(b, &text);
+    return text_take(&text, &string, NULL) < 0 ? NULL : string;
 }
 
 static int parse_number(const char **text, unsigned highest, unsigned *ret)

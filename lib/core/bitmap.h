@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "base.h"
+#include "text.h"
 
 /*
  * A set of small numbers (CPUs, nodes) of any size. A zeroed Bitmap is the empty set. Bits above those ever set
@@ -36,7 +36,9 @@ unsigned bitmap_weight_and(const Bitmap *a, const Bitmap *b); /* size of the int
 unsigned bitmap_next(const Bitmap *b, unsigned from);
 #define BITMAP_FOREACH(i, b) for (unsigned i = bitmap_next((b), 0); i != UINT32_MAX; i = bitmap_next((b), i + 1))
 
-/* Canonical text: "0-3,8"; "" for the empty set. NULL when memory is short. Free with free(). */
+/* Canonical text: "0-3,8"; "" for the empty set. */
+void bitmap_print(const Bitmap *b, Text *text);
+/* The same as a new string. NULL when memory is short. Free with free(). */
 char *bitmap_to_text(const Bitmap *b);
 
 #define BITMAP_E_SYNTAX 1   /* not a list of numbers and ranges */

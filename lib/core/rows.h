@@ -136,3 +136,7 @@ int host_rows_copy(const HostRows *rows, HostRows **ret_copy);
 void domain_row_done(DomainRow *domain);
 /* A row of unknowns: VALUE_UNKNOWN where a number is not known. */
 void node_row_init(NodeRow *node);
+
+#define DOMAIN_UUID_TEXT 37
+/* The domain's UUID in its usual form in `text`; NULL when it has none. */
+const char *domain_uuid_to_text(const DomainRow *domain, char text[DOMAIN_UUID_TEXT]);

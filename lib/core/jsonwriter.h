@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "bitmap.h"
+
+/*
+ * Writes JSON text front to back, with the commas. The documents are read with json-c; they are written by this
+ * because the status of a thousand domains is made once a second, and a tree of 45,000 json-c objects costs many
+ * times its text in memory and time (tests/bench/json).
+ *
+ * A key of NULL stands for an element of an array. Values that are not known become null.
+ */
+typedef struct JsonWriter {
+    Text text;
+    bool comma; /* something stands before, on this level */
+} JsonWriter;
+
+void json_begin(JsonWriter *w, const char *key, char bracket); /* '{' or '[' */
+void json_end(JsonWriter *w, char bracket);                    /* '}' or ']' */
+void json_null(JsonWriter *w, const char *key);
+void json_bool(JsonWriter *w, const char *key, bool value);
+void json_u64(JsonWriter *w, const char *key, uint64_t value);
+void json_known(JsonWriter *w, const char *key, uint64_t value); /* null for VALUE_UNKNOWN */
+void json_id(JsonWriter *w, const char *key, uint32_t value);    /* null for UINT32_MAX: CPU_NONE, ROW_INVALID... */
+void json_ratio(JsonWriter *w, const char *key, double value);   /* at most 6 decimals; null for NAN */
+void json_string(JsonWriter *w, const char *key, const char *value); /* valid UTF-8; null for NULL */
+void json_set(JsonWriter *w, const char *key, const Bitmap *set);    /* as text, "0-3,8" */

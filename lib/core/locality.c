@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "locality.h"
+
+#include <math.h>
+
+/*
+ * A CPU is local to the memory of its own node. Where a node lacks one of the two, it is tied to the nearest node
+ * that has it: a CPU-less node to the nearest node with CPUs, whose CPUs are then local to its memory; a memory-less
+ * node with CPUs to the nearest node with memory. Distances are read from the row of the node that has the CPUs,
+ * ties go to the node with the fewest tied to it so far, then to the lowest id.
+ */
+
+static bool has_cpus(const Node *node)
+{
+    return node->kind == NODE_CPU_MEMORY || node->kind == NODE_CPU;
+}
+
+static bool has_memory(const Node *node)
+{
+    return node->kind == NODE_CPU_MEMORY || node->kind == NODE_MEMORY;
+}
+
+/* The node `node` is tied to, NODE_NONE when none can be reached. */
+static nodeid_t nearest(const Snapshot *s, nodeid_t node, bool (*wanted)(const Node *), const unsigned *tied)
+{
+    bool from_other = wanted == has_cpus; /* then the other node's row is the one with CPUs */
+    uint32_t best_distance = DISTANCE_NONE;
+    nodeid_t best = NODE_NONE;
+
+    for (nodeid_t other = 0; other < s->n_nodes; other++) {
+        uint32_t distance = from_other ? snapshot_distance(s, other, node) : snapshot_distance(s, node, other);
+
+        if (other == node || !wanted(&s->nodes[other]) || distance == DISTANCE_NONE)
+            continue;
+        if (distance < best_distance || (distance == best_distance && tied[other] < tied[best])) {
+            best_distance = distance;
+            best = other;
+        }
+    }
+    return best;
+}
+
+static int tie(Snapshot *s, bool (*lacks)(const Node *), bool (*wanted)(const Node *))
+{
+    _cleanup_free_ char *counts = new_array(s->n_nodes, sizeof(unsigned));
+    unsigned *tied = (unsigned *)counts;
+
+    if (!counts)
+        return -ENOMEM;
+    for (nodeid_t id = 0; id < s->n_nodes; id++) {
+        Node *node = &s->nodes[id], *cpu_node, *memory_node;
+        nodeid_t other;
+        int r;
+
+        if (!lacks(node) || wanted(node))
+            continue;
+        other = nearest(s, id, wanted, tied);
+        if (other == NODE_NONE)
+            continue;
+        tied[other]++;
+        cpu_node = wanted == has_cpus ? &s->nodes[other] : node;
+        memory_node = wanted == has_cpus ? node : &s->nodes[other];
+        r = bitmap_or(&memory_node->local, &cpu_node->cpus);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int locality_attach(Snapshot *s)
+{
+    int r;
+
+    for (nodeid_t id = 0; id < s->n_nodes; id++) {
+        r = bitmap_copy(&s->nodes[id].local, &s->nodes[id].cpus);
+        if (r < 0)
+            return r;
+    }
+    r = tie(s, has_memory, has_cpus);
+    return r < 0 ? r : tie(s, has_cpus, has_memory);
+}
+
+/* Where one set of CPUs lies. Most vCPUs of a host have one of a few sets, so the last one is kept. */
+typedef struct Spread {
+    Bitmap set, scratch;
+    bool valid;
+    double *on;    /* by node: share of the set on the node */
+    double *local; /* by node: share of the set that is local to the node's memory */
+} Spread;
+
+static void spread_done(Spread *spread)
+{
+    bitmap_done(&spread->set);
+    bitmap_done(&spread->scratch);
+    free(spread->on);
+    free(spread->local);
+}
+
+/* The CPUs a vCPU runs on: its hard set within the pool, narrowed to its soft set where that leaves any. */
+static int effective_set(const Bitmap *pool, const VcpuRow *vcpu, Bitmap *set)
+{
+    int r = bitmap_and(set, &vcpu->hard, pool);
+
+    if (r == 0 && bitmap_isempty(set))
+        r = bitmap_copy(set, pool);
+    if (r == 0 && bitmap_weight_and(set, &vcpu->soft) > 0)
+        r = bitmap_and(set, set, &vcpu->soft);
+    return r;
+}
+
+static int spread_set(Spread *spread, const Snapshot *s, const Bitmap *pool, const VcpuRow *vcpu)
+{
+    int r = effective_set(pool, vcpu, &spread->scratch);
+    double weight;
+
+    if (r < 0)
+        return r;
+    if (spread->valid && bitmap_equal(&spread->set, &spread->scratch))
+        return 0;
+    r = bitmap_copy(&spread->set, &spread->scratch);
+    if (r < 0)
+        return r;
+    weight = MAX(bitmap_weight(&spread->set), 1u);
+    for (nodeid_t id = 0; id < s->n_nodes; id++) {
+        spread->on[id] = bitmap_weight_and(&spread->set, &s->nodes[id].cpus) / weight;
+        spread->local[id] = bitmap_weight_and(&spread->set, &s->nodes[id].local) / weight;
+    }
+    spread->valid = true;
+    return 0;
+}
+
+static double local_share(const Snapshot *s, const Spread *spread, const uint64_t *pages, double sum)
+{
+    double share = 0;
+
+    for (nodeid_t id = 0; id < s->n_nodes; id++)
+        if (pages[id])
+            share += (double)pages[id] / sum * spread->local[id];
+    return share;
+}
+
+static double sum_pages(const Snapshot *s, const DomainRow *domain)
+{
+    double sum = 0;
+
+    for (nodeid_t id = 0; domain->node_pages && id < s->n_nodes; id++)
+        sum += (double)domain->node_pages[id];
+    return sum;
+}
+
+static int measure_domain(Snapshot *s, Domain *domain, Spread *spread)
+{
+    const DomainRow *row = &domain->row;
+    const Bitmap *pool = snapshot_pool_cpus(s, row->pool);
+    double sum = sum_pages(s, row), share = 0;
+    unsigned n_online = 0;
+
+    domain->locality = NAN;
+    for (size_t i = 0; row->vcpus && i < row->vcpus->n; i++) {
+        int r;
+
+        if (!row->vcpus->rows[i].online)
+            continue;
+        r = spread_set(spread, s, pool ? pool : &s->online, &row->vcpus->rows[i]);
+        if (r < 0)
+            return r;
+        n_online++;
+        for (nodeid_t id = 0; id < s->n_nodes; id++)
+            s->nodes[id].vcpus += spread->on[id];
+        if (sum > 0)
+            share += local_share(s, spread, row->node_pages, sum);
+    }
+    if (sum > 0 && n_online && row->state != DOMAIN_DYING)
+        domain->locality = share / n_online;
+    return 0;
+}
+
+int locality_measure(Snapshot *s)
+{
+    _cleanup_(spread_done) Spread spread = {
+        .on = new_array(s->n_nodes, sizeof(double)),
+        .local = new_array(s->n_nodes, sizeof(double)),
+    };
+
+    if (!spread.on || !spread.local)
+        return -ENOMEM;
+    for (size_t i = 0; i < s->n_domains; i++) {
+        int r = measure_domain(s, &s->domains[i], &spread);
+
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}

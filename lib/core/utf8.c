@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "utf8.h"
+
+#include "text.h"
+
+/* Length of the valid sequence at p, 0 when there is none: no overlong forms, surrogates or values past U+10FFFF. */
+static size_t sequence_length(const unsigned char *p)
+{
+    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
+        (p[0] == 0xf4 && p[1] >= 0x90))
+        return 0;
+    return n;
+}
+
+char *utf8_sanitize(const char *bytes)
+{
+    _cleanup_text_ Text text = {0};
+    char *string = NULL;
+
+    while (*bytes) {
+        size_t n = sequence_length((const unsigned char *)bytes);
+
+        if (n)
+            text_add_bytes(&text, bytes, n);
+        else
+            text_add(&text, "\xef\xbf\xbd");
+        bytes += MAX(n, (size_t)1);
+    }
+    return text_take(&text, &string, NULL) < 0 ? NULL : string;
+}

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* Names come from guests' owners as bytes; D-Bus drops senders of invalid UTF-8, JSON readers refuse it. */
+
+/* A copy in which every byte that is not part of valid UTF-8 is replaced by U+FFFD. NULL when memory is short. */
+char *utf8_sanitize(const char *bytes);

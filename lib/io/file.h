@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * Reads a whole file of at most `max` bytes; a zero byte follows the text. *ret_text is owned. 0 or a negative
+ * errno: -EFBIG when the file is larger, -EISDIR for a directory, else what open and read say.
+ */
+int file_read(const char *path, size_t max, char **ret_text, size_t *ret_size);

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+noinst_LTLIBRARIES += libcore.la
+
+# The pure core: no I/O, no clock, no logging. json-c only in the codecs that read.
+libcore_la_SOURCES = \
+	lib/core/base.h \
+	lib/core/bitmap.c lib/core/bitmap.h \
+	lib/core/hostdesc.c lib/core/hostdesc.h \
+	lib/core/hostdesc-domain.c lib/core/hostdesc-domain.h \
+	lib/core/jsonreader.c lib/core/jsonreader.h \
+	lib/core/jsonwriter.c lib/core/jsonwriter.h \
+	lib/core/locality.c lib/core/locality.h \
+	lib/core/rows.c lib/core/rows.h \
+	lib/core/seal.c \
+	lib/core/snapshot.c lib/core/snapshot.h \
+	lib/core/stats.c lib/core/stats.h \
+	lib/core/status.c lib/core/status.h \
+	lib/core/text.c lib/core/text.h \
+	lib/core/topology.c lib/core/topology.h \
+	lib/core/utf8.c lib/core/utf8.h \
+	lib/core/warning.c lib/core/warning.h \
+	lib/io/file.c lib/io/file.h
+libcore_la_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS)
+libcore_la_LIBADD = $(JSON_C_LIBS) -lm
+
+lib_LTLIBRARIES += libnumadxen.la
+include_HEADERS = lib/client/numadxen.h
+pkgconfigdir = $(libdir)/pkgconfig
+nodist_pkgconfig_DATA = lib/client/numadxen.pc
+
+libnumadxen_la_SOURCES = \
+	lib/client/bus-error.c lib/client/bus-error.h \
+	lib/client/client.c \
+	lib/client/numadxen.h
+libnumadxen_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
+libnumadxen_la_LIBADD = $(SYSTEMD_LIBS)
+libnumadxen_la_LDFLAGS = -version-info 0:0:0 -Wl,--version-script=$(top_srcdir)/lib/client/numadxen.map -Wl,-z,defs
+EXTRA_libnumadxen_la_DEPENDENCIES = lib/client/numadxen.map
+EXTRA_DIST += lib/client/numadxen.map
