@@ -7,7 +7,8 @@
 /*
  * libnumadxen: asks numad-xend over D-Bus (org.numadxen.NumadXen1). Functions return 0 or a negative errno and put
  * what a person should read into the client's error text. -ENOTCONN: no bus or no daemon; -ETIMEDOUT: no answer in
- * time; -EACCES: not permitted; -ENOENT: no such domain; -EOPNOTSUPP: the hypervisor cannot say.
+ * time; -EACCES: not permitted; -ENOENT: no such domain; -EOPNOTSUPP: the hypervisor cannot say;
+ * -EBUSY: too many requests; -EBADMSG: an answer that makes no sense.
  */
 
 #ifdef __cplusplus
@@ -28,6 +29,8 @@ const char *numadx_error(const numadx_client *client);
 /* The documents numad-xen-status/1 and numad-xen-topology/1 (JSON). Free *ret_json with free(). */
 int numadx_get_status(numadx_client *client, char **ret_json);
 int numadx_get_topology(numadx_client *client, char **ret_json);
+/* The daemon's version, "0.1.0". Free with free(). */
+int numadx_get_version(numadx_client *client, char **ret_version);
 
 typedef struct numadx_domain {
     uint32_t domid;

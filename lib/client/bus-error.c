@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "bus-error.h"
+
+#include "lib/core/base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OURS "org.numadxen.NumadXen1.Error."
+#define DBUS "org.freedesktop.DBus.Error."
+
+/* A name that ends in a dot stands for all names that begin with it. */
+static const struct {
+    const char *name;
+    int error;
+} names[] = {
+    {DBUS "ServiceUnknown", ENOTCONN},
+    {DBUS "NameHasNoOwner", ENOTCONN},
+    {DBUS "NoServer", ENOTCONN},
+    {DBUS "NoNetwork", ENOTCONN},
+    {DBUS "Disconnected", ENOTCONN},
+    {DBUS "Spawn.", ENOTCONN}, /* the bus tried to start it */
+    {"org.freedesktop.systemd1.", ENOTCONN},
+    {DBUS "NoReply", ETIMEDOUT},
+    {DBUS "Timeout", ETIMEDOUT},
+    {DBUS "TimedOut", ETIMEDOUT},
+    {DBUS "AccessDenied", EACCES},
+    {DBUS "AuthFailed", EACCES},
+    {DBUS "InteractiveAuthorizationRequired", EACCES},
+    {DBUS "LimitsExceeded", EBUSY},
+    {DBUS "NoMemory", ENOMEM},
+    {DBUS "UnknownMethod", ENOSYS},
+    {DBUS "UnknownInterface", ENOSYS},
+    {DBUS "UnknownObject", ENOSYS},
+    {DBUS "UnknownProperty", ENOSYS},
+    {DBUS "InvalidArgs", EINVAL},
+    {DBUS "InvalidSignature", EINVAL},
+    {OURS "NoFit", ENOSPC},
+    {OURS "InvalidRequest", EINVAL},
+    {OURS "UnknownDomain", ENOENT},
+    {OURS "UnknownToken", ENOKEY},
+    {OURS "Expired", EKEYEXPIRED},
+    {OURS "Unsupported", EOPNOTSUPP},
+    {OURS "LimitReached", EBUSY},
+};
+
+/* What sd-bus itself returns when the bus goes away under a call. */
+static const int lost[] = {ECONNRESET, ECONNREFUSED, ECONNABORTED, EPIPE, ESHUTDOWN, ENOENT, ENOTCONN, ESTALE};
+
+static int errno_of_name(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        size_t n = strlen(names[i].name);
+
+        if (names[i].name[n - 1] == '.' ? strncmp(name, names[i].name, n) == 0 : strcmp(name, names[i].name) == 0)
+            return names[i].error;
+    }
+    return 0;
+}
+
+static int errno_of_failure(int r, const sd_bus_error *error)
+{
+    int named = error && error->name ? errno_of_name(error->name) : 0;
+
+    if (named)
+        return named;
+    for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
+        if (-r == lost[i])
+            return ENOTCONN;
+    return r < 0 ? -r : EIO;
+}
+
+static char *make_text(const char *format, const char *a, const char *b)
+{
+    char *text = NULL;
+
+    if (!a)
+        a = "";
+    return asprintf(&text, format, a, b ? b : a) < 0 ? NULL : text;
+}
+
+static char *not_running(const char *address)
+{
+    if (!address)
+        return strdup("numad-xend is not running: systemctl start numad-xend");
+    return make_text("numad-xend is not running on the bus %s: start numad-xend --bus %s", address, NULL);
+}
+
+int bus_error_explain(int r, const sd_bus_error *error, const char *address, char **ret_text)
+{
+    const char *said = error && error->message && *error->message ? error->message : NULL;
+    int number = errno_of_failure(r, error);
+
+    switch (number) {
+    case ENOTCONN:
+        *ret_text = not_running(address);
+        break;
+    case ETIMEDOUT:
+        *ret_text = error && error->name && strcmp(error->name, DBUS "NoReply") == 0
+                        ? make_text("numad-xend did not answer: %s", said, NULL)
+                        : strdup("no answer from numad-xend in 5 s: systemctl status numad-xend says what it does");
+        break;
+    case EACCES:
+        *ret_text = make_text("not permitted: %s", said ? said : "the bus policy refuses it", NULL);
+        break;
+    case ENOSYS:
+        *ret_text = make_text("numad-xend is of another version than this client: %s", said, NULL);
+        break;
+    default:
+        *ret_text = said ? strdup(said) : make_text("numad-xend: %s", strerror(number), NULL);
+        break;
+    }
+    return -number;
+}
+
+int bus_error_explain_connect(int r, const char *address, char **ret_text)
+{
+    const char *bus = address ? address : "the system bus";
+
+    switch (r) {
+    case -ENOMEM:
+        *ret_text = NULL;
+        return r;
+    case -EACCES:
+    case -EPERM:
+        *ret_text = make_text("cannot use the bus %s: %s", bus, strerror(-r));
+        return -EACCES;
+    case -ETIMEDOUT:
+        *ret_text = make_text("no answer from the bus %s in 5 s", bus, NULL);
+        return r;
+    case -EINVAL:
+        *ret_text = make_text("'%s' is not the address of a D-Bus bus", bus, NULL);
+        return -ENOTCONN;
+    default:
+        *ret_text = make_text("cannot reach %s: %s: is dbus-daemon running?", bus, strerror(-r));
+        return -ENOTCONN;
+    }
+}

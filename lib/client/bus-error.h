@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/*
+ * The one place where D-Bus error names become errno values.
+ */
+
+#include <systemd/sd-bus.h>
+
+/*
+ * What a failed call means. `r` is what the call returned, `error` what the bus or the daemon said (may be unset),
+ * `address` the bus asked for, NULL for the system bus. Returns a negative errno of numadxen.h; *ret_text is the text
+ * for a person (owned, NULL when memory is short).
+ */
+int bus_error_explain(int r, const sd_bus_error *error, const char *address, char **ret_text);
+/* The same for a bus that could not be reached. */
+int bus_error_explain_connect(int r, const char *address, char **ret_text);

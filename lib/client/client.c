@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "numadxen.h"
+
+#include "bus-error.h"
+#include "lib/core/base.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define BUS_NAME "org.numadxen.NumadXen1"
+#define BUS_PATH "/org/numadxen/NumadXen1"
+#define BUS_INTERFACE "org.numadxen.NumadXen1"
+
+#define ANSWER_USEC (5 * 1000000ull)
+#define EXPORT __attribute__((visibility("default")))
+
+struct numadx_client {
+    sd_bus *bus;   /* NULL when it could not be reached */
+    char *address; /* NULL: the system bus */
+    char *error;
+};
+
+DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref)
+#define _cleanup_message_ _cleanup_(sd_bus_message_unref_p)
+#define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
+
+static uint64_t now_usec(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+static int set_error(numadx_client *client, int r, char *text)
+{
+    free(client->error);
+    client->error = text;
+    return r;
+}
+
+static int fail_call(numadx_client *client, int r, const sd_bus_error *error)
+{
+    char *text = NULL;
+
+    r = bus_error_explain(r, error, client->address, &text);
+    return set_error(client, r, text);
+}
+
+static int fail_answer(numadx_client *client, const char *member, int r)
+{
+    char *text = NULL;
+
+    if (asprintf(&text, "numad-xend's answer to %s makes no sense: is it of another version?", member) < 0)
+        text = NULL;
+    return set_error(client, r == -ENOMEM ? r : -EBADMSG, text);
+}
+
+/* sd-bus greets the bus in the first call and gives that 90 s; nobody waits so long for a bus that does not answer. */
+static int wait_until_ready(sd_bus *bus)
+{
+    uint64_t deadline = now_usec() + ANSWER_USEC, now;
+    int r;
+
+    while ((r = sd_bus_is_ready(bus)) == 0) {
+        r = sd_bus_process(bus, NULL);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            continue;
+        now = now_usec();
+        if (now >= deadline)
+            return -ETIMEDOUT;
+        r = sd_bus_wait(bus, deadline - now);
+        if (r < 0 && r != -EINTR)
+            return r;
+    }
+    return r < 0 ? r : 0;
+}
+
+static int open_bus(const char *address, sd_bus **ret_bus)
+{
+    sd_bus *bus = NULL;
+    int r;
+
+    if (address) {
+        r = sd_bus_new(&bus);
+        if (r >= 0)
+            r = sd_bus_set_address(bus, address);
+        if (r >= 0)
+            r = sd_bus_set_bus_client(bus, true);
+        if (r >= 0)
+            r = sd_bus_start(bus);
+    } else
+        r = sd_bus_open_system(&bus);
+    if (r >= 0)
+        r = sd_bus_set_method_call_timeout(bus, ANSWER_USEC);
+    if (r >= 0)
+        r = wait_until_ready(bus);
+    if (r < 0) {
+        sd_bus_close_unref(bus);
+        return r;
+    }
+    *ret_bus = bus;
+    return 0;
+}
+
+EXPORT int numadx_open(const char *address, numadx_client **ret_client)
+{
+    numadx_client *client;
+    char *text = NULL;
+    int r;
+
+    *ret_client = client = calloc(1, sizeof(*client));
+    if (!client)
+        return -ENOMEM;
+    if (address) {
+        client->address = strdup(address);
+        if (!client->address)
+            return -ENOMEM;
+    }
+    r = open_bus(address, &client->bus);
+    if (r >= 0)
+        return 0;
+    r = bus_error_explain_connect(r, address, &text);
+    return set_error(client, r, text);
+}
+
+EXPORT void numadx_close(numadx_client *client)
+{
+    if (!client)
+        return;
+    sd_bus_close_unref(client->bus);
+    free(client->address);
+    free(client->error);
+    free(client);
+}
+
+EXPORT const char *numadx_error(const numadx_client *client)
+{
+    return client && client->error ? client->error : "not enough memory";
+}
+
+/* Calls a method without arguments, or with one u32. The answer has the signature `types`. */
+static int call(numadx_client *client, const char *member, const uint32_t *argument, const char *types,
+                sd_bus_message **ret_answer)
+{
+    _cleanup_message_ sd_bus_message *request = NULL, *answer = NULL;
+    _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+    int r;
+
+    if (!client->bus)
+        return fail_call(client, -ENOTCONN, NULL);
+    r = sd_bus_message_new_method_call(client->bus, &request, BUS_NAME, BUS_PATH, BUS_INTERFACE, member);
+    if (r >= 0 && argument)
+        r = sd_bus_message_append_basic(request, 'u', argument);
+    if (r >= 0)
+        r = sd_bus_call(client->bus, request, 0, &error, &answer);
+    if (r < 0)
+        return fail_call(client, r, &error);
+    if (!sd_bus_message_has_signature(answer, types))
+        return fail_answer(client, member, -EBADMSG);
+    *ret_answer = TAKE_PTR(answer);
+    return 0;
+}
+
+static int get_text(numadx_client *client, const char *member, char **ret_text)
+{
+    _cleanup_message_ sd_bus_message *answer = NULL;
+    const char *text;
+    int r;
+
+    r = call(client, member, NULL, "s", &answer);
+    if (r < 0)
+        return r;
+    r = sd_bus_message_read_basic(answer, 's', &text);
+    if (r < 0)
+        return fail_answer(client, member, r);
+    *ret_text = strdup(text);
+    return *ret_text ? 0 : set_error(client, -ENOMEM, NULL);
+}
+
+EXPORT int numadx_get_status(numadx_client *client, char **ret_json)
+{
+    return get_text(client, "GetStatus", ret_json);
+}
+
+EXPORT int numadx_get_topology(numadx_client *client, char **ret_json)
+{
+    return get_text(client, "GetTopology", ret_json);
+}
+
+EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
+{
+    _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+    int r;
+
+    if (!client->bus)
+        return fail_call(client, -ENOTCONN, NULL);
+    r = sd_bus_get_property_string(client->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "Version", &error, ret_version);
+    return r < 0 ? fail_call(client, r, &error) : 0;
+}
+
+EXPORT void numadx_domains_free(numadx_domain *domains, size_t n)
+{
+    for (size_t i = 0; domains && i < n; i++) {
+        free(domains[i].name);
+        free(domains[i].uuid);
+    }
+    free(domains);
+}
+
+/* Makes room for one more element. */
+static int grow(void **array, size_t n, size_t *capacity, size_t size)
+{
+    void *larger;
+
+    if (n < *capacity)
+        return 0;
+    larger = reallocarray(*array, MAX(*capacity * 2, (size_t)16), size);
+    if (!larger)
+        return -ENOMEM;
+    *array = larger;
+    *capacity = MAX(*capacity * 2, (size_t)16);
+    return 0;
+}
+
+/* 1: one more domain, 0: no more. */
+static int read_domain(sd_bus_message *answer, numadx_domain *ret_domain)
+{
+    const char *name, *uuid;
+    numadx_domain domain = {0};
+    int r;
+
+    r = sd_bus_message_read(answer, "(usst)", &domain.domid, &name, &uuid, &domain.bytes);
+    if (r <= 0)
+        return r;
+    domain.name = strdup(name);
+    domain.uuid = strdup(uuid);
+    *ret_domain = domain;
+    return domain.name && domain.uuid ? 1 : -ENOMEM;
+}
+
+EXPORT int numadx_list_domains(numadx_client *client, numadx_domain **ret_domains, size_t *ret_n)
+{
+    _cleanup_message_ sd_bus_message *answer = NULL;
+    size_t n = 0, capacity = 0;
+    void *domains = NULL;
+    int r;
+
+    r = call(client, "ListDomains", NULL, "a(usst)", &answer);
+    if (r < 0)
+        return r;
+    r = sd_bus_message_enter_container(answer, 'a', "(usst)");
+    while (r >= 0 && (r = grow(&domains, n, &capacity, sizeof(numadx_domain))) >= 0) {
+        numadx_domain *domain = (numadx_domain *)domains + n;
+
+        *domain = (numadx_domain){0};
+        r = read_domain(answer, domain);
+        if (r == 0)
+            break;
+        n++; /* also one that failed half way: it is freed with the others */
+    }
+    if (r < 0) {
+        numadx_domains_free(domains, n);
+        return fail_answer(client, "ListDomains", r);
+    }
+    *ret_domains = domains;
+    *ret_n = n;
+    return 0;
+}
+
+EXPORT int numadx_get_domain_memory(numadx_client *client, uint32_t domid, numadx_node_memory **ret_nodes, size_t *ret_n)
+{
+    _cleanup_message_ sd_bus_message *answer = NULL;
+    size_t n = 0, capacity = 0;
+    void *nodes = NULL;
+    int r;
+
+    r = call(client, "GetDomainMemory", &domid, "a(ut)", &answer);
+    if (r < 0)
+        return r;
+    r = sd_bus_message_enter_container(answer, 'a', "(ut)");
+    while (r >= 0 && (r = grow(&nodes, n, &capacity, sizeof(numadx_node_memory))) >= 0) {
+        numadx_node_memory *row = (numadx_node_memory *)nodes + n;
+
+        r = sd_bus_message_read(answer, "(ut)", &row->node, &row->bytes);
+        if (r <= 0)
+            break;
+        n++;
+    }
+    if (r < 0) {
+        free(nodes);
+        return fail_answer(client, "GetDomainMemory", r);
+    }
+    *ret_nodes = nodes;
+    *ret_n = n;
+    return 0;
+}
