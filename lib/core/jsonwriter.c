@@ -36,58 +36,58 @@ static void before(JsonWriter *w, const char *key)
     }
 }
 
-void json_begin(JsonWriter *w, const char *key, char bracket)
+void jsonw_begin(JsonWriter *w, const char *key, char bracket)
 {
     before(w, key);
     text_add_bytes(&w->text, &bracket, 1);
     w->comma = false;
 }
 
-void json_end(JsonWriter *w, char bracket)
+void jsonw_end(JsonWriter *w, char bracket)
 {
     text_add_bytes(&w->text, &bracket, 1);
     w->comma = true;
 }
 
-void json_null(JsonWriter *w, const char *key)
+void jsonw_null(JsonWriter *w, const char *key)
 {
     before(w, key);
     text_add(&w->text, "null");
 }
 
-void json_bool(JsonWriter *w, const char *key, bool value)
+void jsonw_bool(JsonWriter *w, const char *key, bool value)
 {
     before(w, key);
     text_add(&w->text, value ? "true" : "false");
 }
 
-void json_u64(JsonWriter *w, const char *key, uint64_t value)
+void jsonw_u64(JsonWriter *w, const char *key, uint64_t value)
 {
     before(w, key);
     text_add_u64(&w->text, value);
 }
 
-void json_known(JsonWriter *w, const char *key, uint64_t value)
+void jsonw_known(JsonWriter *w, const char *key, uint64_t value)
 {
     if (value == VALUE_UNKNOWN)
-        json_null(w, key);
+        jsonw_null(w, key);
     else
-        json_u64(w, key, value);
+        jsonw_u64(w, key, value);
 }
 
-void json_id(JsonWriter *w, const char *key, uint32_t value)
+void jsonw_id(JsonWriter *w, const char *key, uint32_t value)
 {
-    json_known(w, key, value == UINT32_MAX ? VALUE_UNKNOWN : value);
+    jsonw_known(w, key, value == UINT32_MAX ? VALUE_UNKNOWN : value);
 }
 
 /* Rounds to 6 decimals and drops zeros at the end, but for one: 1.0, 0.25, 0.333333. */
-void json_ratio(JsonWriter *w, const char *key, double value)
+void jsonw_ratio(JsonWriter *w, const char *key, double value)
 {
     char digits[64];
     int n;
 
     if (isnan(value)) {
-        json_null(w, key);
+        jsonw_null(w, key);
         return;
     }
     before(w, key);
@@ -97,17 +97,17 @@ void json_ratio(JsonWriter *w, const char *key, double value)
     text_add_bytes(&w->text, digits, (size_t)n);
 }
 
-void json_string(JsonWriter *w, const char *key, const char *value)
+void jsonw_string(JsonWriter *w, const char *key, const char *value)
 {
     if (!value) {
-        json_null(w, key);
+        jsonw_null(w, key);
         return;
     }
     before(w, key);
     add_escaped(&w->text, value);
 }
 
-void json_set(JsonWriter *w, const char *key, const Bitmap *set)
+void jsonw_set(JsonWriter *w, const char *key, const Bitmap *set)
 {
     before(w, key);
     text_add_bytes(&w->text, "\"", 1);

@@ -15,13 +15,13 @@ typedef struct JsonWriter {
     bool comma; /* something stands before, on this level */
 } JsonWriter;
 
-void json_begin(JsonWriter *w, const char *key, char bracket); /* '{' or '[' */
-void json_end(JsonWriter *w, char bracket);                    /* '}' or ']' */
-void json_null(JsonWriter *w, const char *key);
-void json_bool(JsonWriter *w, const char *key, bool value);
-void json_u64(JsonWriter *w, const char *key, uint64_t value);
-void json_known(JsonWriter *w, const char *key, uint64_t value); /* null for VALUE_UNKNOWN */
-void json_id(JsonWriter *w, const char *key, uint32_t value);    /* null for UINT32_MAX: CPU_NONE, ROW_INVALID... */
-void json_ratio(JsonWriter *w, const char *key, double value);   /* at most 6 decimals; null for NAN */
-void json_string(JsonWriter *w, const char *key, const char *value); /* valid UTF-8; null for NULL */
-void json_set(JsonWriter *w, const char *key, const Bitmap *set);    /* as text, "0-3,8" */
+void jsonw_begin(JsonWriter *w, const char *key, char bracket); /* '{' or '[' */
+void jsonw_end(JsonWriter *w, char bracket);                    /* '}' or ']' */
+void jsonw_null(JsonWriter *w, const char *key);
+void jsonw_bool(JsonWriter *w, const char *key, bool value);
+void jsonw_u64(JsonWriter *w, const char *key, uint64_t value);
+void jsonw_known(JsonWriter *w, const char *key, uint64_t value); /* null for VALUE_UNKNOWN */
+void jsonw_id(JsonWriter *w, const char *key, uint32_t value);    /* null for UINT32_MAX: CPU_NONE, ROW_INVALID... */
+void jsonw_ratio(JsonWriter *w, const char *key, double value);   /* at most 6 decimals; null for NAN */
+void jsonw_string(JsonWriter *w, const char *key, const char *value); /* valid UTF-8; null for NULL */
+void jsonw_set(JsonWriter *w, const char *key, const Bitmap *set);    /* as text, "0-3,8" */

@@ -45,69 +45,69 @@ static int find_siblings(const Snapshot *s, Bitmap *siblings)
 
 static void write_nodes(JsonWriter *w, const Snapshot *s)
 {
-    json_begin(w, "nodes", '[');
+    jsonw_begin(w, "nodes", '[');
     for (nodeid_t id = 0; id < s->n_nodes; id++) {
         if (!s->nodes[id].exists)
             continue;
-        json_begin(w, NULL, '{');
+        jsonw_begin(w, NULL, '{');
         status_write_node_identity(w, s, id);
         status_write_distances(w, s, id);
-        json_end(w, '}');
+        jsonw_end(w, '}');
     }
-    json_end(w, ']');
+    jsonw_end(w, ']');
 }
 
 static void write_cpus(JsonWriter *w, const Snapshot *s, const Bitmap *siblings)
 {
-    json_begin(w, "cpus", '[');
+    jsonw_begin(w, "cpus", '[');
     for (cpuid_t cpu = 0; cpu < s->n_cpus; cpu++) {
-        json_begin(w, NULL, '{');
-        json_u64(w, "cpu", cpu);
-        json_id(w, "core", s->cpus[cpu].core);
-        json_id(w, "socket", s->cpus[cpu].socket);
-        json_id(w, "node", s->cpus[cpu].node);
-        json_bool(w, "online", bitmap_isset(&s->online, cpu));
-        json_set(w, "siblings", &siblings[cpu]);
-        json_end(w, '}');
+        jsonw_begin(w, NULL, '{');
+        jsonw_u64(w, "cpu", cpu);
+        jsonw_id(w, "core", s->cpus[cpu].core);
+        jsonw_id(w, "socket", s->cpus[cpu].socket);
+        jsonw_id(w, "node", s->cpus[cpu].node);
+        jsonw_bool(w, "online", bitmap_isset(&s->online, cpu));
+        jsonw_set(w, "siblings", &siblings[cpu]);
+        jsonw_end(w, '}');
     }
-    json_end(w, ']');
+    jsonw_end(w, ']');
 }
 
 static void write_pools(JsonWriter *w, const Snapshot *s)
 {
-    json_begin(w, "pools", '[');
+    jsonw_begin(w, "pools", '[');
     for (size_t i = 0; i < s->n_pools; i++) {
-        json_begin(w, NULL, '{');
-        json_u64(w, "pool", s->pools[i].pool);
-        json_set(w, "cpus", &s->pools[i].cpus);
-        json_end(w, '}');
+        jsonw_begin(w, NULL, '{');
+        jsonw_u64(w, "pool", s->pools[i].pool);
+        jsonw_set(w, "cpus", &s->pools[i].cpus);
+        jsonw_end(w, '}');
     }
-    json_end(w, ']');
+    jsonw_end(w, ']');
 }
 
 static void write_dom0(JsonWriter *w, const Snapshot *s)
 {
     if (!s->has_dom0_view) {
-        json_null(w, "dom0");
+        jsonw_null(w, "dom0");
         return;
     }
-    json_begin(w, "dom0", '{');
-    json_u64(w, "nodes", s->dom0_nodes);
-    json_u64(w, "cpus", s->dom0_cpus);
-    json_end(w, '}');
+    jsonw_begin(w, "dom0", '{');
+    jsonw_u64(w, "nodes", s->dom0_nodes);
+    jsonw_u64(w, "cpus", s->dom0_cpus);
+    jsonw_end(w, '}');
 }
 
 static void write_document(JsonWriter *w, const Snapshot *s, const Bitmap *siblings)
 {
-    json_begin(w, NULL, '{');
-    json_string(w, "format", "numad-xen-topology/1");
+    jsonw_begin(w, NULL, '{');
+    jsonw_string(w, "format", "numad-xen-topology/1");
     status_write_host(w, s);
     write_nodes(w, s);
     write_cpus(w, s, siblings);
     status_write_devices(w, s);
     write_pools(w, s);
     write_dom0(w, s);
-    json_end(w, '}');
+    jsonw_end(w, '}');
 }
 
 int topology_document(const Snapshot *s, char **ret_text)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Every test speaks TAP; the driver counts each line of it.
+LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+TEST_EXTENSIONS = .py
+PY_LOG_COMPILER = python3
+PY_LOG_DRIVER = $(LOG_DRIVER)
+AM_TESTS_ENVIRONMENT = \
+	export CMOCKA_MESSAGE_OUTPUT=TAP PYTHONDONTWRITEBYTECODE=1; \
+	export NX_SRCDIR='$(abs_top_srcdir)' NX_BUILDDIR='$(abs_top_builddir)' PYTHONPATH='$(abs_top_srcdir)/tests';
+
+unit_tests = \
+	tests/unit/test-bitmap \
+	tests/unit/test-hostdesc \
+	tests/unit/test-locality \
+	tests/unit/test-seal \
+	tests/unit/test-text \
+	tests/unit/test-writers
+check_PROGRAMS += $(unit_tests)
+TESTS += $(unit_tests)
+
+unit_cflags = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
+unit_ldadd = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+
+tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_bitmap_CFLAGS = $(unit_cflags)
+tests_unit_test_bitmap_LDADD = $(unit_ldadd)
+tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_hostdesc_CFLAGS = $(unit_cflags)
+tests_unit_test_hostdesc_LDADD = $(unit_ldadd)
+tests_unit_test_locality_SOURCES = tests/unit/test-locality.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_locality_CFLAGS = $(unit_cflags)
+tests_unit_test_locality_LDADD = $(unit_ldadd)
+tests_unit_test_seal_SOURCES = tests/unit/test-seal.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_seal_CFLAGS = $(unit_cflags)
+tests_unit_test_seal_LDADD = $(unit_ldadd)
+tests_unit_test_text_SOURCES = tests/unit/test-text.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_text_CFLAGS = $(unit_cflags)
+tests_unit_test_text_LDADD = $(unit_ldadd)
+tests_unit_test_writers_SOURCES = tests/unit/test-writers.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_writers_CFLAGS = $(unit_cflags)
+tests_unit_test_writers_LDADD = $(unit_ldadd)
+
+EXTRA_DIST += tests/tap.py
