@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "daemon/source/source.h"
+#include "lib/core/snapshot.h"
+#include "lib/core/stats.h"
+
+#include <systemd/sd-event.h>
+
+/*
+ * Makes a snapshot each second, and at once when domains come or go. It alone calls the source.
+ */
+typedef struct Collector Collector;
+
+/*
+ * What the collector has to tell after each collection: the new snapshot (whoever wants to keep it takes a
+ * reference), or NULL when it failed and the last one still holds.
+ */
+typedef void (*CollectedFunction)(Snapshot *snapshot, void *userdata);
+
+#define COLLECTION_INTERVAL_US (1000u * 1000u)
+#define COLLECTION_GAP_US (50u * 1000u) /* least time between collections begun by events */
+
+/* Takes the source over, also on failure. Begins with a full collection. */
+int collector_new(sd_event *event, Source *source, Stats *stats, CollectedFunction collected, void *userdata,
+                  Collector **ret_collector);
+Collector *collector_free(Collector *collector); /* takes NULL, returns NULL */
+
+/* Has the source read its configuration again and collects at once. On failure nothing changes. */
+int collector_reload(Collector *collector, char **ret_error);

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# All of the daemon but main(), so that tests and benches link it.
+noinst_LTLIBRARIES += libnumadxend.la
+libnumadxend_la_SOURCES = \
+	daemon/collector.c daemon/collector.h \
+	daemon/log.c daemon/log.h \
+	daemon/manager.c daemon/manager.h \
+	daemon/options.c daemon/options.h \
+	daemon/publish/bus.c daemon/publish/bus.h \
+	daemon/publish/callers.c daemon/publish/callers.h \
+	daemon/publish/documents.c daemon/publish/documents.h \
+	daemon/publish/error.c daemon/publish/error.h \
+	daemon/publish/introspect.c daemon/publish/introspect.h \
+	daemon/publish/limit.c daemon/publish/limit.h \
+	daemon/publish/read.c daemon/publish/read.h \
+	daemon/publish/request.c daemon/publish/request.h \
+	daemon/publish/vtable.c daemon/publish/vtable.h \
+	daemon/source/sim.c \
+	daemon/source/source.h
+libnumadxend_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
+libnumadxend_la_LIBADD = libcore.la $(SYSTEMD_LIBS)
+
+sbin_PROGRAMS += daemon/numad-xend
+daemon_numad_xend_SOURCES = daemon/main.c
+daemon_numad_xend_CFLAGS = $(AM_CFLAGS)
+daemon_numad_xend_LDADD = libnumadxend.la

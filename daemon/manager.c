@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include "manager.h"
+
+#include "collector.h"
+#include "log.h"
+#include "publish/bus.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+/*
+ * Owns the loop and ties its parts together: the collector brings snapshots, the bus shows them, the service
+ * manager hears how it goes. The name is asked for only with the first snapshot in hand, so that a call that
+ * started the daemon (D-Bus activation) waits for an answer instead of getting none.
+ */
+
+typedef struct Manager {
+    sd_event *event;
+    Collector *collector;
+    Bus *bus;
+    Stats stats;
+    Snapshot *snapshot;
+    bool ready;
+    bool reloading;
+} Manager;
+
+static ExitStatus exit_status(int error)
+{
+    return error == -EACCES || error == -EPERM ? EXIT_NOT_PERMITTED : EXIT_FAILED;
+}
+
+static void manager_done(Manager *m)
+{
+    bus_free(m->bus);
+    collector_free(m->collector);
+    snapshot_unref(m->snapshot);
+    sd_event_unref(m->event);
+}
+
+static uint64_t clock_us(clockid_t clock)
+{
+    struct timespec ts;
+
+    clock_gettime(clock, &ts);
+    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+static size_t count_nodes(const Snapshot *snapshot)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        n += snapshot->nodes[i].exists;
+    return n;
+}
+
+/* Tells the service manager what `systemctl status` shows, when it is no longer true. */
+static void notify_status(const Snapshot *new, const Snapshot *old)
+{
+    if (old && old->n_domains == new->n_domains && old->n_nodes == new->n_nodes && count_nodes(old) == count_nodes(new))
+        return;
+    sd_notifyf(false, "STATUS=%s host: %zu nodes, %zu domains", new->simulated ? "simulated" : "Xen", count_nodes(new),
+               new->n_domains);
+}
+
+/* A warning is logged when the host begins to have it, not in each generation. */
+static void log_new_warnings(const Snapshot *new, const Snapshot *old)
+{
+    for (size_t i = 0; i < new->warnings.n; i++) {
+        const Warning *warning = &new->warnings.items[i];
+        char field[64];
+
+        if (old && warning_list_has(&old->warnings, warning->code))
+            continue;
+        snprintf(field, sizeof(field), "NUMAD_XEN_WARNING=%s", warning_code_to_text(warning->code));
+        log_field(LOG_WARNING, field, "%s: %s", warning_code_to_text(warning->code), warning->text);
+    }
+}
+
+static void become_ready(Manager *m)
+{
+    int r = bus_own_name(m->bus);
+
+    if (r < 0) {
+        sd_event_exit(m->event, r == -ENOTCONN || r == -ECONNRESET ? EXIT_NO_BUS : exit_status(r));
+        return;
+    }
+    m->ready = true;
+    log_info("ready: %s host, %zu nodes, %zu domains", m->snapshot->simulated ? "simulated" : "Xen",
+             count_nodes(m->snapshot), m->snapshot->n_domains);
+    sd_notify(false, "READY=1");
+}
+
+static void end_reload(Manager *m)
+{
+    if (m->reloading)
+        sd_notify(false, "READY=1");
+    m->reloading = false;
+}
+
+static void on_collected(Snapshot *snapshot, void *userdata)
+{
+    Manager *m = userdata;
+
+    if (snapshot) {
+        bus_set_snapshot(m->bus, snapshot);
+        log_new_warnings(snapshot, m->snapshot);
+        notify_status(snapshot, m->snapshot);
+        snapshot_unref(m->snapshot);
+        m->snapshot = snapshot_ref(snapshot);
+        if (!m->ready)
+            become_ready(m);
+    }
+    end_reload(m);
+}
+
+static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+    Manager *m = userdata;
+
+    sd_notify(false, "STOPPING=1\nSTATUS=stopping");
+    log_info("stopping");
+    return sd_event_exit(m->event, EXIT_DONE);
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+    Manager *m = userdata;
+    _cleanup_free_ char *why = NULL;
+    int r;
+
+    if (m->ready) {
+        sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_us(CLOCK_MONOTONIC));
+        m->reloading = true;
+    }
+    r = collector_reload(m->collector, &why);
+    if (r < 0) {
+        errno = -r;
+        log_error("reload refused, keeping what was: %s", why ? why : strerror(-r));
+        end_reload(m);
+    } else
+        log_info("reloaded");
+    return 0;
+}
+
+static int add_signals(Manager *m)
+{
+    sigset_t set;
+    int r;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+        return -errno;
+    r = sd_event_add_signal(m->event, NULL, SIGTERM, on_stop, m);
+    if (r >= 0)
+        r = sd_event_add_signal(m->event, NULL, SIGINT, on_stop, m);
+    if (r >= 0)
+        r = sd_event_add_signal(m->event, NULL, SIGHUP, on_hangup, m);
+    if (r >= 0)
+        r = sd_event_set_watchdog(m->event, true);
+    return MIN(r, 0);
+}
+
+static int new_source(const Options *options, Source **ret_source, char **ret_error)
+{
+    if (options->host)
+        return sim_source_new(options->host, ret_source, ret_error);
+#ifdef HAVE_XEN
+    return xen_source_new(ret_source, ret_error);
+#else
+    *ret_error = strdup("this program is built without Xen: name a host description with --host FILE");
+    return -EOPNOTSUPP;
+#endif
+}
+
+static int open_collector(Manager *m, const Options *options)
+{
+    _cleanup_(source_free_p) Source *source = NULL;
+    _cleanup_free_ char *why = NULL;
+    int r = new_source(options, &source, &why);
+
+    if (r < 0) {
+        log_error("%s", why ? why : strerror(-r));
+        return r;
+    }
+    r = collector_new(m->event, TAKE_PTR(source), &m->stats, on_collected, m, &m->collector);
+    return r < 0 ? log_error_errno(r, "cannot set up the collection: %m") : 0;
+}
+
+ExitStatus manager_run(const Options *options)
+{
+    _cleanup_(manager_done) Manager m = {.stats.since_us = (int64_t)clock_us(CLOCK_REALTIME)};
+    int r;
+
+    r = sd_event_new(&m.event);
+    if (r >= 0)
+        r = add_signals(&m);
+    if (r < 0)
+        return exit_status(log_error_errno(r, "cannot set up the loop: %m"));
+    r = open_collector(&m, options);
+    if (r < 0)
+        return exit_status(r);
+    r = bus_new(m.event, options->bus, &m.stats, &m.bus);
+    if (r < 0)
+        return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_BUS;
+    r = sd_event_loop(m.event);
+    return r < 0 ? exit_status(log_error_errno(r, "the loop failed: %m")) : (ExitStatus)r;
+}

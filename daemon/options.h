@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/* What the daemon was asked on its command line. */
+typedef enum Command { COMMAND_RUN, COMMAND_HELP, COMMAND_VERSION, COMMAND_INTROSPECT } Command;
+
+typedef struct Options {
+    Command command;
+    const char *host; /* a host description; NULL: this Xen host */
+    const char *bus;  /* address; NULL: the system bus */
+} Options;
+
+#define OPTIONS_E_USAGE 1 /* said why on stderr */
+/* 0 or OPTIONS_E_USAGE. The texts belong to argv. */
+int options_parse(int argc, char **argv, Options *ret_options);
+void options_print_help(void);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include "bus.h"
+
+#include "vtable.h"
+
+#include "daemon/log.h"
+#include "daemon/manager.h"
+
+#define ANSWER_TIMEOUT_US (5u * 1000u * 1000u)
+
+static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    Bus *bus = userdata;
+
+    log_error("the bus has closed the connection");
+    return sd_event_exit(bus->event, EXIT_NO_BUS);
+}
+
+static int connect_address(const char *address, sd_bus **ret_bus)
+{
+    _cleanup_(sd_bus_unrefp) sd_bus *bus = NULL;
+    int r = sd_bus_new(&bus);
+
+    if (r >= 0)
+        r = sd_bus_set_address(bus, address);
+    if (r >= 0)
+        r = sd_bus_set_bus_client(bus, true);
+    if (r >= 0)
+        r = sd_bus_start(bus);
+    if (r < 0)
+        return r;
+    *ret_bus = TAKE_PTR(bus);
+    return 0;
+}
+
+static int connect_bus(const char *address, sd_bus **ret_bus)
+{
+    int r = address ? connect_address(address, ret_bus) : sd_bus_open_system(ret_bus);
+
+    if (r < 0 && address)
+        log_error_errno(r, "cannot connect to the bus at %s: %m", address);
+    else if (r < 0)
+        log_error_errno(r, "cannot connect to the system bus: %m; start dbus or name another with --bus ADDRESS");
+    return r;
+}
+
+static int serve(Bus *b)
+{
+    int r = sd_bus_set_method_call_timeout(b->bus, ANSWER_TIMEOUT_US);
+
+    if (r >= 0)
+        r = sd_bus_add_object_vtable(b->bus, NULL, BUS_PATH, BUS_INTERFACE, bus_vtable, b);
+    if (r >= 0) /* made up by sd-bus itself: no match rule reaches the bus */
+        r = sd_bus_match_signal(b->bus, NULL, "org.freedesktop.DBus.Local", "/org/freedesktop/DBus/Local",
+                                "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, b);
+    if (r >= 0)
+        r = requests_init(b);
+    if (r >= 0)
+        r = sd_bus_attach_event(b->bus, b->event, SD_EVENT_PRIORITY_NORMAL);
+    return r < 0 ? log_error_errno(r, "cannot set up the bus connection: %m") : 0;
+}
+
+int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_bus)
+{
+    Bus *b = calloc(1, sizeof(*b));
+    int r;
+
+    if (!b)
+        return log_error_errno(-ENOMEM, "cannot set up the bus connection: %m");
+    b->event = event;
+    b->limit.per_s = LIMIT_REQUESTS_PER_S;
+    b->documents.stats = stats;
+    r = connect_bus(address, &b->bus);
+    if (r >= 0)
+        r = serve(b);
+    if (r < 0) {
+        bus_free(b);
+        return r;
+    }
+    *ret_bus = b;
+    return 0;
+}
+
+Bus *bus_free(Bus *b)
+{
+    if (!b)
+        return NULL;
+    requests_done(b);
+    sd_bus_close_unref(b->bus); /* without a flush, which a stuck bus would hold up */
+    documents_set(&b->documents, NULL);
+    callers_done(&b->callers);
+    free(b);
+    return NULL;
+}
+
+static pid_t owner_pid(Bus *b)
+{
+    _cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
+    pid_t pid = 0;
+
+    if (sd_bus_get_name_creds(b->bus, BUS_NAME, SD_BUS_CREDS_PID, &creds) < 0 ||
+        sd_bus_creds_get_pid(creds, &pid) < 0)
+        return 0;
+    return pid;
+}
+
+int bus_own_name(Bus *b)
+{
+    int r = sd_bus_request_name(b->bus, BUS_NAME, 0);
+
+    if (r == -EEXIST)
+        log_error("the bus name " BUS_NAME " is taken by process %d: is numad-xend running already?",
+                  (int)owner_pid(b));
+    else if (r == -EACCES || r == -EPERM)
+        log_error("the bus does not let us own the name " BUS_NAME
+                  ": run as root, with numad-xen's bus policy installed");
+    else if (r < 0)
+        log_error_errno(r, "cannot own the bus name " BUS_NAME ": %m");
+    return MIN(r, 0);
+}
+
+static uint32_t count_nodes(const Snapshot *snapshot)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < snapshot->n_nodes; i++)
+        n += snapshot->nodes[i].exists;
+    return n;
+}
+
+static int tell_changes(Bus *b, const Snapshot *new, const Snapshot *old)
+{
+    int r = 0;
+
+    if (new->features != old->features)
+        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Features", NULL);
+    if (r >= 0 && count_nodes(new) != count_nodes(old))
+        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Nodes", NULL);
+    if (r >= 0 && !snapshot_same_topology(new, old))
+        r = sd_bus_emit_signal(b->bus, BUS_PATH, BUS_INTERFACE, "TopologyChanged", "t", new->generation);
+    return r;
+}
+
+void bus_set_snapshot(Bus *b, Snapshot *snapshot)
+{
+    Snapshot *old = b->documents.snapshot ? snapshot_ref(b->documents.snapshot) : NULL;
+    int r = 0;
+
+    documents_set(&b->documents, snapshot);
+    if (old)
+        r = tell_changes(b, snapshot, old);
+    if (r < 0 && r != -ENOTCONN) /* then on_disconnected() tells */
+        log_errno(LOG_WARNING, r, "cannot tell the bus what has changed, ignoring: %m");
+    snapshot_unref(old);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "callers.h"
+#include "documents.h"
+#include "limit.h"
+#include "request.h"
+
+#include <systemd/sd-bus.h>
+
+#define BUS_NAME "org.numadxen.NumadXen1"
+#define BUS_PATH "/org/numadxen/NumadXen1"
+#define BUS_INTERFACE "org.numadxen.NumadXen1"
+
+/* The daemon on the bus: shows the current snapshot to whoever asks. */
+struct Bus {
+    sd_bus *bus;
+    sd_event *event; /* borrowed */
+    Documents documents;
+    Callers callers;
+    Limit limit;
+    Requests requests;
+};
+
+/*
+ * Connects to the bus at `address`, NULL for the system bus. When the bus goes away later, the loop exits with
+ * EXIT_NO_BUS: a service without its bus is of no use, and a new start finds the new bus.
+ * 0 or negative; it has logged why.
+ */
+int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_bus);
+Bus *bus_free(Bus *bus); /* takes NULL, returns NULL */
+
+/* Asks for the name and waits for the answer. 0 or negative; it has logged why. */
+int bus_own_name(Bus *bus);
+
+/* What is answered from now on; tells the bus what has changed. */
+void bus_set_snapshot(Bus *bus, Snapshot *snapshot);

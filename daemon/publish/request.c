@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include "bus.h"
+#include "error.h"
+
+#include <string.h>
+
+/*
+ * Two things may keep a request waiting, and neither may hold up the loop or grow without bound.
+ *
+ * Its caller: limits go by user, and the bus tells a sender's user only when asked. The first request of a sender
+ * asks, later ones of the same sender wait for the same answer, and a cache remembers it.
+ *
+ * The answers before it: a status may have a megabyte, and a bus that is slow to take them would have us hold one
+ * for each request. So only WRITES_MAX messages may be queued for writing; the rest wait as requests, which are
+ * small and counted, and go on when a dispatch of the loop has shortened the queue.
+ */
+
+#define WRITES_MAX 2u
+#define SECOND_US 1000000u
+
+static void request_free(Request *request)
+{
+    sd_bus_message_unref(request->call);
+    sd_bus_slot_unref(request->lookup);
+    free(request);
+}
+
+static void remove_request(Requests *requests, size_t i)
+{
+    request_free(requests->items[i]);
+    requests->n--;
+    for (; i < requests->n; i++)
+        requests->items[i] = requests->items[i + 1];
+}
+
+static bool may_write(Bus *bus)
+{
+    uint64_t n = 0;
+
+    return sd_bus_get_n_queued_write(bus->bus, &n) < 0 || n < WRITES_MAX;
+}
+
+/* Answers what can be answered, oldest first. */
+static void answer_admitted(Bus *bus)
+{
+    Requests *requests = &bus->requests;
+    size_t i = 0;
+
+    while (i < requests->n && may_write(bus)) {
+        Request *request = requests->items[i];
+        int r;
+
+        if (!request->admitted) {
+            i++;
+            continue;
+        }
+        r = request->answer(bus, request->call);
+        if (r < 0 && r != -ENOTCONN)
+            (void)sd_bus_reply_method_errno(request->call, r, NULL);
+        remove_request(requests, i);
+    }
+    (void)sd_event_source_set_enabled(requests->drained, requests->n > 0 ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+static int on_dispatched(sd_event_source *source, void *userdata)
+{
+    answer_admitted(userdata);
+    return 0;
+}
+
+static int refuse_over_limit(Bus *bus, sd_bus_message *call)
+{
+    return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED, "more than %u requests a second", bus->limit.per_s);
+}
+
+/* Whether the user may; if not, the call has been answered. */
+static bool admit(Bus *bus, sd_bus_message *call, uid_t uid)
+{
+    uint64_t now = 0;
+
+    if (sd_event_now(bus->event, CLOCK_MONOTONIC, &now) < 0 || limit_take(&bus->limit, uid, now))
+        return true;
+    (void)refuse_over_limit(bus, call);
+    return false;
+}
+
+/* The bus says who a sender is, or that it is gone. Goes on with all requests of that sender. */
+static void settle(Bus *bus, const char *sender, const sd_bus_error *error, uid_t uid)
+{
+    Requests *requests = &bus->requests;
+
+    for (size_t i = 0; i < requests->n;) {
+        Request *request = requests->items[i];
+
+        if (request->admitted || strcmp(sd_bus_message_get_sender(request->call), sender) != 0)
+            i++;
+        else if (error) {
+            (void)sd_bus_reply_method_error(request->call, error);
+            remove_request(requests, i);
+        } else if (admit(bus, request->call, uid)) {
+            request->admitted = true;
+            request->lookup = sd_bus_slot_unref(request->lookup); /* asked no longer */
+            i++;
+        } else
+            remove_request(requests, i);
+    }
+}
+
+static int on_uid(sd_bus_message *reply, void *userdata, sd_bus_error *ret_error)
+{
+    Bus *bus = userdata;
+    sd_bus_slot *slot = sd_bus_get_current_slot(bus->bus);
+    const sd_bus_error *error = sd_bus_message_get_error(reply);
+    _cleanup_free_ char *sender = NULL;
+    uint32_t uid = 0;
+    int r;
+
+    for (size_t i = 0; i < bus->requests.n && !sender; i++)
+        if (bus->requests.items[i]->lookup == slot)
+            sender = strdup(sd_bus_message_get_sender(bus->requests.items[i]->call));
+    if (!sender)
+        return -ENOMEM;
+    r = error ? 0 : sd_bus_message_read(reply, "u", &uid);
+    if (!error && r >= 0)
+        callers_add(&bus->callers, sender, uid);
+    settle(bus, sender, r < 0 ? &SD_BUS_ERROR_MAKE_CONST(SD_BUS_ERROR_FAILED, "the bus does not say who asks") : error,
+           uid);
+    answer_admitted(bus);
+    return 0;
+}
+
+static bool is_asked(const Requests *requests, const char *sender)
+{
+    for (size_t i = 0; i < requests->n; i++)
+        if (requests->items[i]->lookup && strcmp(sd_bus_message_get_sender(requests->items[i]->call), sender) == 0)
+            return true;
+    return false;
+}
+
+/* Sets `admitted` or starts a lookup. 1: the call has been answered with an error. */
+static int begin_request(Bus *bus, Request *request, bool limited)
+{
+    const char *sender = sd_bus_message_get_sender(request->call);
+    uid_t uid;
+
+    request->admitted = !limited;
+    if (!limited)
+        return 0;
+    if (!sender)
+        return -EINVAL;
+    if (callers_find(&bus->callers, sender, &uid)) {
+        request->admitted = true;
+        return admit(bus, request->call, uid) ? 0 : 1;
+    }
+    if (is_asked(&bus->requests, sender))
+        return 0;
+    return MIN(0, sd_bus_call_method_async(bus->bus, &request->lookup, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                           "org.freedesktop.DBus", "GetConnectionUnixUser", on_uid, bus, "s", sender));
+}
+
+int request_add(Bus *bus, sd_bus_message *call, AnswerFunction answer, bool limited)
+{
+    Requests *requests = &bus->requests;
+    Request *request;
+    int r;
+
+    if (requests->n == REQUESTS_MAX)
+        return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED, "%u requests are waiting already", REQUESTS_MAX);
+    request = calloc(1, sizeof(*request));
+    if (!request)
+        return -ENOMEM;
+    *request = (Request){.call = sd_bus_message_ref(call), .answer = answer};
+    r = begin_request(bus, request, limited);
+    if (r != 0) {
+        request_free(request);
+        return r;
+    }
+    requests->items[requests->n++] = request;
+    answer_admitted(bus);
+    return 1;
+}
+
+int requests_init(Bus *bus)
+{
+    int r = sd_event_add_post(bus->event, &bus->requests.drained, on_dispatched, bus);
+
+    return r < 0 ? r : sd_event_source_set_enabled(bus->requests.drained, SD_EVENT_OFF);
+}
+
+void requests_done(Bus *bus)
+{
+    while (bus->requests.n > 0)
+        remove_request(&bus->requests, bus->requests.n - 1);
+    bus->requests.drained = sd_event_source_disable_unref(bus->requests.drained);
+}
