@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Every member of the interface, against a host whose numbers are known."""
+from world import *  # noqa: F403
+
+
+def test_methods(tap, world):
+    world.daemon(world.host(four_nodes()))
+    with world.connect() as bus:
+        document = status(bus)
+        tap.equal(document["format"], "numad-xen-status/1", "GetStatus: the status document")
+        tap.equal([d["domid"] for d in document["domains"]], [0, 1, 7], "GetStatus: all domains")
+        tap.ok(document["host"]["simulated"], "GetStatus: says that the host is simulated")
+        tap.ok(document["generation"] >= 1, "GetStatus: has a generation")
+        topology = json.loads(call(bus, "GetTopology")[0])
+        tap.equal(topology["format"], "numad-xen-topology/1", "GetTopology: the topology document")
+        tap.equal([c["node"] for c in topology["cpus"]], [0, 0, 1, 1, 2, 2, 3, 3], "GetTopology: CPUs on their nodes")
+        tap.equal(call(bus, "ListDomains")[0],
+                  [(0, "Domain-0", "", 4000 * 4096), (1, "g1", "11111111-2222-3333-4444-555555555555", 1 << 30),
+                   (7, "g7", "", 3 * 4096)], "ListDomains: id, name, UUID, bytes")
+        tap.equal(call(bus, "GetDomainMemory", "u", [1])[0], [(1, 1 << 30)], "GetDomainMemory: one node")
+        tap.equal(call(bus, "GetDomainMemory", "u", [7])[0], [(0, 4096), (3, 8192)], "GetDomainMemory: two nodes")
+
+
+def test_properties(tap, world):
+    world.daemon(world.host(four_nodes()))
+    with world.connect() as bus:
+        everything = bus.call(NAME, PATH, PROPERTIES, "GetAll", "s", [INTERFACE])[0]
+        generation = everything.pop("Generation")
+        version = everything.pop("Version")
+        tap.equal(everything, {"Backend": "sim", "Simulated": True, "Features": ["node-pages", "node-memory"],
+                               "Nodes": 4}, "properties tell the host")
+        tap.ok(version and version in subprocess.run([world_program(), "--version"], capture_output=True, text=True,
+                                                     check=True).stdout, "Version is that of --version")
+        tap.ok(wait_for_generation(bus, 2) and get(bus, "Generation") > generation, "Generation grows by itself")
+
+
+def world_program():
+    return os.environ.get("NUMAD_XEND", BUILD / "daemon/numad-xend")
+
+
+def test_generations(tap, world):
+    """One a second, neither less nor more."""
+    world.daemon(world.host(four_nodes()))
+    with world.connect() as bus:
+        wait_for_generation(bus)
+        first, start = get(bus, "Generation"), time.monotonic()
+        time.sleep(5)
+        taken, seconds = get(bus, "Generation") - first, time.monotonic() - start
+        tap.ok(abs(taken - seconds) < 1.5, "a snapshot each second", f"{taken} in {seconds:.2f} s")
+        stats = status(bus)["stats"]
+        tap.ok(abs(stats["last_collection"] - time.time()) < 3, "last_collection is about now", stats)
+        tap.ok(stats["collection_seconds"]["count"] >= taken, "every collection is counted", stats)
+        tap.equal(set(stats["collection_errors"].values()), {0}, "no errors on a simulated host")
+
+
+def test_errors(tap, world):
+    host = four_nodes(features=[])
+    del host["domains"][1]["node_pages"]
+    world.daemon(world.host(host))
+    error = NAME + ".Error."
+    with world.connect() as bus:
+        tap.equal(error_of(call, bus, "GetDomainMemory", "u", [2]), error + "UnknownDomain", "an id nobody has")
+        tap.equal(error_of(call, bus, "GetDomainMemory", "u", [65537]), error + "UnknownDomain",
+                  "an id above 16 bits is not cut to one that exists")
+        tap.equal(error_of(call, bus, "GetDomainMemory", "u", [1]), error + "Unsupported",
+                  "an unpatched hypervisor cannot say")
+        tap.equal(error_of(call, bus, "GetDomainMemory"), "org.freedesktop.DBus.Error.InvalidArgs", "no argument")
+        tap.equal(error_of(call, bus, "Place"), "org.freedesktop.DBus.Error.UnknownMethod", "a member that is not built")
+        tap.equal(error_of(get, bus, "Nonsense"), "org.freedesktop.DBus.Error.UnknownProperty", "an unknown property")
+        tap.ok(error_of(bus.call, NAME, PATH, PROPERTIES, "Set", "ssv", [INTERFACE, "Nodes", ("u", 1)]),
+               "properties cannot be set")
+        tap.equal(status(bus)["domains"][1]["memory"]["nodes"], None, "and the status says null")
+
+
+def test_many_domains(tap, world):
+    world.daemon(world.host(many_domains(1000)))
+    with world.connect() as bus:
+        document = status(bus)
+        tap.equal(len(document["domains"]), 1000, "GetStatus: 1000 domains")
+        tap.equal(len(document["nodes"]), 8, "GetStatus: 8 nodes")
+        tap.equal({d["locality"] for d in document["domains"]}, {1.0}, "GetStatus: each one local")
+        tap.equal([d[0] for d in call(bus, "ListDomains")[0]], list(range(1000)), "ListDomains: 1000 domains by id")
+        tap.equal(call(bus, "GetDomainMemory", "u", [999])[0], [(7, 65536 * 4096)], "GetDomainMemory: the last one")
+
+
+def test_odd_names(tap, world):
+    """Names are bytes that a guest's owner chose; the bus disconnects whoever sends invalid UTF-8."""
+    host = four_nodes()
+    host["domains"][1]["name"] = 'quote " backslash \\ tab \t euro \u20ac'
+    host["domains"][2].pop("name")
+    daemon = world.daemon(world.host(host))
+    with world.connect() as bus:
+        names = {d["domid"]: d["name"] for d in status(bus)["domains"]}
+        tap.equal(names[1], host["domains"][1]["name"], "GetStatus: any name survives")
+        tap.equal(names[7], None, "GetStatus: no name is null")
+        tap.equal([d[1] for d in call(bus, "ListDomains")[0]], ["Domain-0", host["domains"][1]["name"], ""],
+                  "ListDomains: the same, no name is empty")
+    tap.ok(daemon.running(), "the daemon stays on the bus")
+
+
+run_tests(test_methods, test_properties, test_generations, test_errors, test_many_domains, test_odd_names)
