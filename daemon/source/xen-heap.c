@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "xen-source.h"
+
+#include <string.h>
+
+/*
+ * XENMEM_numa_heap: what the nodes' memory is made of, and where each domain's pages are. Records are found by the
+ * sizes QUERY gave, since a later Xen may append fields; no record is trusted to lie inside the buffer, no count to
+ * be what was asked for.
+ */
+
+#define FIXED_SIZE_MAX 4096u       /* of a record; far more than any Xen has reason for */
+#define DOMAINS_BUFFER (256u << 10) /* of one DOMAINS call: bounds its time */
+#define DOMAINS_MAX_RECORDS 256u
+#define RETRIES 8u /* of calls that say -ERANGE or get nowhere, in a collection */
+
+static const char call_name[] = "XENMEM_numa_heap";
+
+/* The hypervisor of this host is not going to learn it: asked once. */
+static bool is_missing(int error)
+{
+    return error == -ENOSYS || error == -EOPNOTSUPP;
+}
+
+static int warn_missing(XenSource *s)
+{
+    return warning_list_add(&s->rows->warnings, WARNING_PATCH_MISSING,
+                            "this Xen cannot tell on which nodes a domain's memory is (%s: %s); boot a hypervisor built "
+                            "with the series in hypervisor-patches/",
+                            call_name,
+                            s->heap.error == -EOPNOTSUPP ? "another version of it" : strerror(-s->heap.error));
+}
+
+/* The features that the call would have brought are not there, unless it failed for once. */
+static int failed(XenSource *s, int error, unsigned features)
+{
+    if (is_missing(error) || error == -EPERM || error == -EACCES)
+        s->rows->features &= ~features;
+    if (!is_missing(error))
+        return xen_call_failed(s, ERROR_XEN, call_name, error);
+    s->heap.error = error;
+    return warn_missing(s);
+}
+
+static int make_room(XenHeap *heap, size_t size)
+{
+    uint8_t *buffer;
+
+    if (size <= heap->buffer_size)
+        return 0;
+    buffer = realloc(heap->buffer, size);
+    if (!buffer)
+        return -ENOMEM;
+    heap->buffer = buffer;
+    heap->buffer_size = size;
+    return 0;
+}
+
+/* --- QUERY --- */
+
+static bool size_is_sane(uint32_t size, size_t least)
+{
+    return size >= least && size <= FIXED_SIZE_MAX;
+}
+
+static void take_query(XenHeap *heap, const struct xen_numa_heap *arg, const struct xen_numa_heap_query *query)
+{
+    if (arg->nr_records != 1 || !size_is_sane(query->node_size, sizeof(struct xen_numa_heap_node)) ||
+        !size_is_sane(query->domain_size, sizeof(struct xen_numa_heap_domain)) || arg->nr_nodes > NODES_MAX ||
+        arg->nr_orders > XEN_NUMA_HEAP_MAX_ENTRIES) {
+        heap->state = XEN_HEAP_MISSING;
+        heap->error = -EOPNOTSUPP; /* not what the header describes */
+        return;
+    }
+    heap->state = XEN_HEAP_PRESENT;
+    heap->error = 0;
+    heap->features = query->features;
+    heap->node_size = query->node_size;
+    heap->domain_size = query->domain_size;
+    heap->n_nodes = arg->nr_nodes;
+    heap->n_orders = arg->nr_orders;
+}
+
+static int query(XenSource *s)
+{
+    struct xen_numa_heap arg = {.version = XEN_NUMA_HEAP_VERSION, .op = XEN_NUMA_HEAP_QUERY, .nr_records = 1};
+    struct xen_numa_heap_query record = {0};
+    int r = s->calls->ops->numa_heap(s->calls, &arg, &record, sizeof(record));
+
+    xen_spend(s, 1);
+    if (is_missing(r)) {
+        s->heap.state = XEN_HEAP_MISSING;
+        s->heap.error = r;
+        return 0;
+    }
+    s->heap.error = r;
+    if (r < 0)
+        return xen_call_failed(s, ERROR_XEN, call_name, r);
+    take_query(&s->heap, &arg, &record);
+    return 0;
+}
+
+static void tell_features(XenSource *s)
+{
+    static const struct {
+        uint32_t bit;
+        Feature feature;
+    } features[] = {
+        {XEN_NUMA_HEAP_F_NODE_PAGES, FEATURE_NODE_PAGES},
+        {XEN_NUMA_HEAP_F_NODE_MEMORY, FEATURE_NODE_MEMORY},
+        {XEN_NUMA_HEAP_F_FREE_CHUNKS, FEATURE_FREE_CHUNKS},
+        {XEN_NUMA_HEAP_F_CLAIMS, FEATURE_CLAIMS},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(features); i++)
+        if (s->heap.features & features[i].bit)
+            s->rows->features |= FEATURE_BIT(features[i].feature);
+}
+
+/* --- NODES --- */
+
+static int fill_chunks(XenHeap *heap, NodeRow *node, const uint8_t *entries)
+{
+    if (!(heap->features & XEN_NUMA_HEAP_F_FREE_CHUNKS) || heap->n_orders == 0)
+        return 0;
+    node->free_chunks = new_array(heap->n_orders, sizeof(*node->free_chunks));
+    if (!node->free_chunks)
+        return -ENOMEM;
+    node->n_free_chunks = heap->n_orders;
+    memcpy(node->free_chunks, entries, heap->n_orders * sizeof(*node->free_chunks));
+    return 0;
+}
+
+static int fill_node(XenHeap *heap, NodeRow *node, const uint8_t *record)
+{
+    struct xen_numa_heap_node fixed;
+
+    if (node->size == ROW_HOLE)
+        return 0;
+    memcpy(&fixed, record, sizeof(fixed));
+    if (heap->features & XEN_NUMA_HEAP_F_NODE_MEMORY) {
+        node->present = fixed.present * XEN_PAGE_SIZE;
+        node->free = fixed.free * XEN_PAGE_SIZE; /* of the same moment as low and dirty */
+        node->low = fixed.low * XEN_PAGE_SIZE;
+        node->dirty = fixed.dirty * XEN_PAGE_SIZE;
+    }
+    if (heap->features & XEN_NUMA_HEAP_F_CLAIMS)
+        node->claimed = fixed.claimed * XEN_PAGE_SIZE;
+    return fill_chunks(heap, node, record + heap->node_size);
+}
+
+/* Takes the counts that Xen says it needs. Whether asking again makes sense. */
+static bool take_counts(XenHeap *heap, const struct xen_numa_heap *arg)
+{
+    if (heap->retries == 0 || arg->nr_nodes > NODES_MAX || arg->nr_orders > XEN_NUMA_HEAP_MAX_ENTRIES)
+        return false;
+    heap->retries--;
+    heap->n_nodes = arg->nr_nodes;
+    heap->n_orders = arg->nr_orders;
+    return true;
+}
+
+/* The records of all nodes in the buffer. -ERANGE: it has more to say than it said, again and again. */
+static int fetch_nodes(XenSource *s, size_t *ret_stride, uint32_t *ret_n)
+{
+    XenHeap *heap = &s->heap;
+    struct xen_numa_heap arg;
+    int r;
+
+    do {
+        *ret_stride = heap->node_size + heap->n_orders * sizeof(uint64_t);
+        arg = (struct xen_numa_heap){.version = XEN_NUMA_HEAP_VERSION,
+                                     .op = XEN_NUMA_HEAP_NODES,
+                                     .nr_orders = heap->n_orders,
+                                     .nr_records = heap->n_nodes};
+        r = make_room(heap, heap->n_nodes * *ret_stride);
+        if (r == 0)
+            r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, heap->n_nodes * *ret_stride);
+        xen_spend(s, 4);
+    } while (r == -ERANGE && take_counts(heap, &arg));
+    *ret_n = MIN(arg.nr_records, heap->n_nodes);
+    return r;
+}
+
+static int read_heap_nodes(XenSource *s)
+{
+    size_t stride = 0;
+    uint32_t n = 0;
+    int r = fetch_nodes(s, &stride, &n);
+
+    if (r < 0)
+        return failed(s, r,
+                      FEATURE_BIT(FEATURE_NODE_MEMORY) | FEATURE_BIT(FEATURE_FREE_CHUNKS) | FEATURE_BIT(FEATURE_CLAIMS));
+    for (nodeid_t i = 0; i < MIN(n, s->rows->n_nodes); i++) {
+        r = fill_node(&s->heap, &s->rows->nodes[i], s->heap.buffer + i * stride);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int xen_read_nodes(XenSource *s)
+{
+    int r = 0;
+
+    s->heap.retries = RETRIES;
+    if (s->heap.state == XEN_HEAP_UNASKED)
+        r = query(s);
+    if (r == 0 && s->heap.state == XEN_HEAP_MISSING)
+        r = warn_missing(s);
+    if (r == 0 && s->heap.state == XEN_HEAP_PRESENT) {
+        tell_features(s);
+        r = read_heap_nodes(s);
+    }
+    return r < 0 ? r : xen_read_low(s);
+}
+
+/* --- DOMAINS --- */
+
+static int compare_domid(const void *key, const void *element)
+{
+    return (int)*(const domid_t *)key - (int)((const DomainRow *)element)->domid;
+}
+
+static int fill_domain(XenSource *s, const uint8_t *record)
+{
+    XenHeap *heap = &s->heap;
+    struct xen_numa_heap_domain fixed;
+    DomainRow *row;
+    domid_t domid;
+
+    memcpy(&fixed, record, sizeof(fixed));
+    domid = (domid_t)fixed.domid;
+    row = fixed.domid < DOMAINS_MAX ? bsearch(&domid, s->rows->domains, s->rows->n_domains, sizeof(*row), compare_domid)
+                                    : NULL;
+    if (!row)
+        return 0; /* created since the list was read */
+    if (memcmp(s->known[row - s->rows->domains].handle, fixed.handle, sizeof(fixed.handle)) != 0) {
+        s->known[row - s->rows->domains].gone = true; /* another domain with its domid */
+        return 0;
+    }
+    if (fixed.flags & XEN_NUMA_HEAP_DOMAIN_DYING)
+        row->state = DOMAIN_DYING;
+    row->total_pages = fixed.total; /* of the same moment as the pages */
+    if (!(heap->features & XEN_NUMA_HEAP_F_NODE_PAGES) || row->node_pages || s->rows->n_nodes == 0)
+        return 0;
+    row->node_pages = new_array(s->rows->n_nodes, sizeof(*row->node_pages));
+    if (!row->node_pages)
+        return -ENOMEM;
+    memcpy(row->node_pages, record + heap->domain_size, MIN(heap->n_nodes, s->rows->n_nodes) * sizeof(uint64_t));
+    return 0;
+}
+
+/* One batch of records. 0 or more: how many; heap->first has moved on. */
+static int fetch_domains(XenSource *s, size_t stride, uint32_t room)
+{
+    XenHeap *heap = &s->heap;
+    struct xen_numa_heap arg = {.version = XEN_NUMA_HEAP_VERSION,
+                                .op = XEN_NUMA_HEAP_DOMAINS,
+                                .nr_nodes = heap->n_nodes,
+                                .first_domid = heap->first,
+                                .nr_records = room};
+    int r = make_room(heap, room * stride);
+
+    if (r == 0)
+        r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, room * stride);
+    xen_spend(s, 8 + (int)MIN(arg.nr_records, room) / 4);
+    if (r == -ERANGE && take_counts(heap, &arg))
+        return 0;
+    if (r < 0)
+        return r;
+    if (arg.first_domid > heap->first)
+        heap->first = arg.first_domid;
+    else if (heap->retries == 0)
+        return -ELOOP;
+    else
+        heap->retries--;
+    return (int)MIN(arg.nr_records, room);
+}
+
+int xen_read_pages(XenSource *s)
+{
+    XenHeap *heap = &s->heap;
+    size_t stride = heap->domain_size + heap->n_nodes * sizeof(uint64_t);
+    int n;
+
+    if (heap->state != XEN_HEAP_PRESENT)
+        return 0;
+    n = fetch_domains(s, stride, (uint32_t)MIN(DOMAINS_MAX_RECORDS, DOMAINS_BUFFER / stride));
+    if (n < 0)
+        return failed(s, n, FEATURE_BIT(FEATURE_NODE_PAGES));
+    for (int i = 0; i < n; i++) {
+        int r = fill_domain(s, heap->buffer + (size_t)i * stride);
+
+        if (r < 0)
+            return r;
+    }
+    return heap->first < XEN_NUMA_HEAP_END;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "daemon/source/source.h"
+#include "xen-calls.h"
+
+/* What the files of the Xen source share; nobody else includes it. xen.c has the essay. */
+
+#define XEN_PAGE_SIZE 4096u
+#define XEN_TURN 10u        /* generations in which everything that is read in turn has been read */
+#define XEN_STEP_BUDGET 64  /* of a step; one unit is about one small hypercall */
+#define XEN_LIST_PAGE 256u  /* domains in a getdomaininfolist */
+#define XEN_POOLS_MAX 1024u /* pools have CPUs, so there are not more */
+#define XEN_VCPUS_MAX 8192u /* MAX_VIRT_CPUS */
+
+typedef enum XenStage {
+    XEN_STAGE_HOST,
+    XEN_STAGE_NODES,
+    XEN_STAGE_LIST,
+    XEN_STAGE_PAGES,
+    XEN_STAGE_VCPUS,
+    XEN_STAGE_NAMES,
+    _XEN_STAGE_MAX
+} XenStage;
+
+/* The last answers, which stand in when a call fails for once. */
+typedef struct XenTopology {
+    bool has_phys;
+    XenPhysInfo phys;
+    XenMemInfo *nodes;
+    uint32_t *distances;
+    uint32_t n_nodes;
+    XenCpuTopo *cpus; /* n_cpus, offline ones included */
+    uint32_t n_cpus;
+    PoolRow *pools;
+    size_t n_pools;
+} XenTopology;
+
+typedef enum XenHeapState { XEN_HEAP_UNASKED, XEN_HEAP_PRESENT, XEN_HEAP_MISSING } XenHeapState;
+
+typedef struct XenHeap {
+    XenHeapState state;
+    int error; /* what it was when asked last, or 0 */
+    uint32_t features; /* XEN_NUMA_HEAP_F_* */
+    uint32_t node_size, domain_size, n_nodes, n_orders;
+    uint8_t *buffer;
+    size_t buffer_size;
+    uint32_t first;   /* domid from which to go on */
+    unsigned retries; /* left in this collection */
+} XenHeap;
+
+/* The DMA width of a Xen that does not say what is `low` itself. */
+typedef struct XenDma {
+    bool known;
+    unsigned width; /* 0: nothing is set aside */
+} XenDma;
+
+/* What is kept of a domain from one collection to the next. The i-th is of the i-th domain row. */
+typedef struct KnownDomain {
+    domid_t domid;
+    uint8_t handle[16];
+    bool has_affinities, has_name; /* read since it is known, whatever came of it */
+    bool gone;                     /* it ended during this collection */
+    uint32_t n_vcpus, n_online;    /* when they were read */
+    VcpuRows *vcpus;
+    bool has_node_affinity;
+    Bitmap node_affinity;
+    char *name;
+} KnownDomain;
+
+typedef struct XenSource {
+    Source source;
+    XenCalls *calls;
+    char *version;
+    bool has_dom0_view;
+    uint32_t dom0_nodes, dom0_cpus;
+
+    XenTopology topology;
+    XenHeap heap;
+    XenDma dma;
+    /* The last complete list, by domid: what it said, and what is known of each. */
+    size_t n_domains;
+    XenDomInfo *infos;
+    KnownDomain *known;
+    int epoll_fd; /* holds xenstore's fd, if there is one; stays the same when that changes */
+    bool store_open;
+    bool names_stale; /* an event came */
+
+    uint64_t generation;
+    bool full, names_all; /* what this collection, or one that was dropped, has to read */
+    XenStage stage;
+    int budget;
+    HostRows *rows;      /* of the collection under way */
+    XenDomInfo *listing; /* LIST: so far, */
+    size_t n_listing, room;
+    uint32_t first;    /* domid from which to go on */
+    size_t cursor;     /* VCPUS, NAMES: domain */
+    VcpuRows *reading; /* VCPUS: those of the domain under the cursor, */
+    uint32_t vcpu;     /* read so far */
+} XenSource;
+
+static inline void xen_spend(XenSource *s, int units)
+{
+    s->budget -= units;
+}
+
+/*
+ * Counts a failed call and says so in the rows' warnings. 0, or -ENOMEM when that cannot be said: like all functions
+ * here, a negative result means that the daemon is out of memory, never that Xen refused something.
+ */
+int xen_call_failed(XenSource *s, ErrorKind kind, const char *call, int error);
+/* An answer that cannot be. */
+int xen_answer_refused(XenSource *s, const char *call, const char *what);
+/* A domain that ended between two calls. */
+static inline bool xen_is_gone(int error)
+{
+    return error == -ESRCH || error == -ENOENT;
+}
+/* Whether something read in turn is due for this domain. */
+static inline bool xen_turn_of(const XenSource *s, domid_t domid)
+{
+    return domid % XEN_TURN == s->generation % XEN_TURN;
+}
+
+/* The stages. 1: call again; 0: over; negative: as above. */
+int xen_read_host(XenSource *s);
+int xen_read_nodes(XenSource *s);
+int xen_read_domains(XenSource *s);
+int xen_read_pages(XenSource *s);
+int xen_read_affinities(XenSource *s);
+int xen_read_names(XenSource *s);
+
+/* present, low and dirty of the nodes by availheap, where XENMEM_numa_heap did not say. */
+int xen_read_low(XenSource *s);
+/* xenstore: connects when it is not; takes its events: as SourceOps.dispatch. */
+int xen_store_connect(XenSource *s);
+int xen_store_dispatch(XenSource *s);
+/* Hands what is known of the domains to the rows, and drops the rows of those that ended. */
+int xen_complete_domains(XenSource *s);
+
+/* Any mask of numbers below n_bits, at the hypervisor's word. */
+int xen_mask_to_bitmap(Bitmap *to, const uint8_t *bytes, uint32_t n_bits);
+static inline size_t xen_mask_size(uint32_t n_bits)
+{
+    return (n_bits + 7u) / 8u;
+}
+
+void known_domain_done(KnownDomain *known);

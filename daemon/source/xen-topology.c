@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "xen-source.h"
+
+#include <string.h>
+
+/*
+ * The host, its nodes, CPUs and pools. The counts of CPUs and nodes in physinfo are of those online, while ids have
+ * gaps, so every array is sized by the highest id, or by what the call itself asks for.
+ */
+
+static int read_version(XenSource *s)
+{
+    int r = 0;
+
+    if (!s->version) {
+        r = s->calls->ops->version(s->calls, &s->version);
+        if (r < 0)
+            return xen_call_failed(s, ERROR_XEN, "xen_version", r);
+    }
+    s->rows->xen_version = strdup(s->version);
+    return s->rows->xen_version ? 0 : -ENOMEM;
+}
+
+static int read_physinfo(XenSource *s)
+{
+    XenTopology *t = &s->topology;
+    XenPhysInfo info = {0};
+    int r = s->calls->ops->physinfo(s->calls, &info);
+
+    if (r < 0)
+        r = xen_call_failed(s, ERROR_XEN, "physinfo", r);
+    else {
+        t->phys = info;
+        t->has_phys = true;
+        if (info.max_cpu_id >= CPUS_MAX) {
+            t->phys.max_cpu_id = CPUS_MAX - 1;
+            r = xen_answer_refused(s, "physinfo", "there are more CPUs than numad-xen can show");
+        }
+    }
+    if (t->has_phys) {
+        s->rows->max_cpu_id = t->phys.max_cpu_id;
+        s->rows->total = t->phys.total_pages * XEN_PAGE_SIZE;
+        s->rows->free = t->phys.free_pages * XEN_PAGE_SIZE;
+        s->rows->claimed = t->phys.outstanding_pages * XEN_PAGE_SIZE;
+    }
+    return r;
+}
+
+/* --- nodes --- */
+
+static int count_nodes(XenSource *s, uint32_t *ret_n)
+{
+    int r = s->calls->ops->numacount(s->calls, ret_n);
+
+    if (r < 0)
+        return xen_call_failed(s, ERROR_XEN, "numainfo", r);
+    if (*ret_n > NODES_MAX) {
+        *ret_n = NODES_MAX;
+        return xen_answer_refused(s, "numainfo", "there are more nodes than numad-xen can show");
+    }
+    return 0;
+}
+
+static int fetch_nodes(XenSource *s, uint32_t n)
+{
+    _cleanup_free_ char *nodes = NULL, *distances = NULL;
+    XenTopology *t = &s->topology;
+    int r;
+
+    nodes = new_array(n, sizeof(*t->nodes));
+    distances = new_array((size_t)n * n, sizeof(*t->distances));
+    if (!nodes || !distances)
+        return -ENOMEM;
+    r = s->calls->ops->numainfo(s->calls, &n, (XenMemInfo *)(void *)nodes, (uint32_t *)(void *)distances);
+    if (r < 0)
+        return xen_call_failed(s, ERROR_XEN, "numainfo", r);
+    if (n == 0)
+        return xen_answer_refused(s, "numainfo", "it tells of no node");
+    free(t->nodes);
+    free(t->distances);
+    t->nodes = (XenMemInfo *)(void *)TAKE_PTR(nodes);
+    t->distances = (uint32_t *)(void *)TAKE_PTR(distances);
+    t->n_nodes = n;
+    return 0;
+}
+
+static int fill_nodes(XenSource *s)
+{
+    const XenTopology *t = &s->topology;
+    HostRows *rows = s->rows;
+
+    rows->nodes = new_array(t->n_nodes, sizeof(*rows->nodes));
+    rows->distances = new_array((size_t)t->n_nodes * t->n_nodes, sizeof(*rows->distances));
+    if (!rows->nodes || !rows->distances)
+        return -ENOMEM;
+    for (; rows->n_nodes < t->n_nodes; rows->n_nodes++) {
+        NodeRow *node = &rows->nodes[rows->n_nodes];
+
+        node_row_init(node);
+        node->size = t->nodes[rows->n_nodes].size;
+        node->free = t->nodes[rows->n_nodes].free;
+    }
+    if (t->n_nodes)
+        memcpy(rows->distances, t->distances, (size_t)t->n_nodes * t->n_nodes * sizeof(*rows->distances));
+    return 0;
+}
+
+static int read_numainfo(XenSource *s)
+{
+    uint32_t n = 0;
+    int r = count_nodes(s, &n);
+
+    if (r == 0 && n)
+        r = fetch_nodes(s, n);
+    return r < 0 ? r : fill_nodes(s);
+}
+
+/* --- CPUs --- */
+
+/* An offline CPU keeps its node in Xen's tables; core and socket tell. */
+static CpuRow cpu_row(const XenCpuTopo *cpu)
+{
+    if (cpu->core == ROW_INVALID || cpu->socket == ROW_INVALID)
+        return (CpuRow){ROW_INVALID, ROW_INVALID, ROW_INVALID};
+    return (CpuRow){cpu->core, cpu->socket, cpu->node};
+}
+
+static int fetch_cpus(XenSource *s)
+{
+    XenTopology *t = &s->topology;
+    uint32_t room = t->has_phys ? t->phys.max_cpu_id + 1 : CPUS_MAX, n = room;
+    _cleanup_free_ char *buffer = new_array(room, sizeof(*t->cpus));
+    XenCpuTopo *cpus = (XenCpuTopo *)(void *)buffer;
+    int r;
+
+    if (!cpus)
+        return -ENOMEM;
+    r = s->calls->ops->cputopoinfo(s->calls, &n, cpus);
+    if (r < 0)
+        return xen_call_failed(s, ERROR_XEN, "cputopoinfo", r);
+    n = MIN(n, room);
+    for (uint32_t i = n; i < room; i++)
+        cpus[i] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, ROW_INVALID};
+    free(t->cpus);
+    t->cpus = cpus;
+    buffer = NULL;
+    t->n_cpus = t->has_phys ? room : n;
+    return 0;
+}
+
+static int read_cputopoinfo(XenSource *s)
+{
+    const XenTopology *t = &s->topology;
+    HostRows *rows = s->rows;
+    int r = fetch_cpus(s);
+
+    if (r < 0)
+        return r;
+    rows->cpus = new_array(t->n_cpus, sizeof(*rows->cpus));
+    if (!rows->cpus)
+        return -ENOMEM;
+    for (; rows->n_cpus < t->n_cpus; rows->n_cpus++)
+        rows->cpus[rows->n_cpus] = cpu_row(&t->cpus[rows->n_cpus]);
+    if (!t->has_phys && rows->n_cpus)
+        rows->max_cpu_id = (uint32_t)rows->n_cpus - 1;
+    return 0;
+}
+
+/* --- pools --- */
+
+int xen_mask_to_bitmap(Bitmap *to, const uint8_t *bytes, uint32_t n_bits)
+{
+    int r = bitmap_from_bytes(to, bytes, xen_mask_size(n_bits));
+
+    if (r == 0)
+        bitmap_cut(to, n_bits);
+    return r;
+}
+
+static void free_pools(PoolRow *pools, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bitmap_done(&pools[i].cpus);
+    free(pools);
+}
+
+/* Adds the first pool at or above *id, and moves *id past it. 1: it is there; 0: there are no more. */
+static int fetch_pool(XenSource *s, uint32_t *id, PoolRow *pool)
+{
+    uint8_t mask[CPUS_MAX / 8] = {0};
+    uint32_t n_cpus = s->rows->max_cpu_id + 1, found = *id;
+    int r = s->calls->ops->pool(s->calls, &found, mask, xen_mask_size(n_cpus));
+
+    xen_spend(s, 2);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (found < *id || found == UINT32_MAX)
+        return -ERANGE;
+    pool->pool = found;
+    *id = found + 1;
+    r = xen_mask_to_bitmap(&pool->cpus, mask, n_cpus);
+    return r < 0 ? r : 1;
+}
+
+static int fetch_pools(XenSource *s)
+{
+    XenTopology *t = &s->topology;
+    PoolRow *pools = NULL;
+    size_t n = 0, room = 0;
+    uint32_t id = 0;
+    int r = 1;
+
+    while (r > 0 && n < XEN_POOLS_MAX) {
+        if (n == room) {
+            PoolRow *more = reallocarray(pools, room ? 2 * room : 4, sizeof(*pools));
+
+            r = more ? 1 : -ENOMEM;
+            if (!more)
+                break;
+            pools = more;
+            room = room ? 2 * room : 4;
+        }
+        pools[n] = (PoolRow){0};
+        r = fetch_pool(s, &id, &pools[n]);
+        n += r > 0;
+    }
+    if (r < 0) {
+        free_pools(pools, n);
+        return xen_call_failed(s, ERROR_XEN, "cpupool_op", r);
+    }
+    free_pools(t->pools, t->n_pools);
+    t->pools = pools;
+    t->n_pools = n;
+    return 0;
+}
+
+static int read_pools(XenSource *s)
+{
+    const XenTopology *t = &s->topology;
+    HostRows *rows = s->rows;
+    int r = fetch_pools(s);
+
+    if (r < 0)
+        return r;
+    rows->pools = new_array(t->n_pools, sizeof(*rows->pools));
+    if (!rows->pools)
+        return -ENOMEM;
+    for (; rows->n_pools < t->n_pools; rows->n_pools++) {
+        PoolRow *pool = &rows->pools[rows->n_pools];
+
+        pool->pool = t->pools[rows->n_pools].pool;
+        r = bitmap_copy(&pool->cpus, &t->pools[rows->n_pools].cpus);
+        if (r < 0)
+            return r;
+        bitmap_cut(&pool->cpus, rows->max_cpu_id + 1);
+    }
+    return 0;
+}
+
+int xen_read_host(XenSource *s)
+{
+    int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, read_cputopoinfo, read_pools};
+
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+        int r = parts[i](s);
+
+        if (r < 0)
+            return r;
+        xen_spend(s, 4);
+    }
+    return 0;
+}

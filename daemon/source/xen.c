@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "xen.h"
+
+#include "xen-source.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/*
+ * A Xen host.
+ *
+ * A collection goes through stages: the host and its topology, the nodes' memory, the list of domains, their pages
+ * on each node, their vCPUs, their names. Each stage spends from the step's budget and gives the loop back when it is
+ * used up. The first four are a handful of calls for the whole host and are done every time. Affinities and names
+ * cost calls for each vCPU and domain, under Xen's global lock, so they are kept in `known` and read again when a
+ * domain is new, when a collection is full, when the number of online vCPUs changed, and else in turn, a tenth of
+ * the domains a generation.
+ *
+ * A domain is its domid and its handle together, so a domid that is used again is a new domain.
+ *
+ * No failing call ends a collection. What it would have brought is unknown, or stays what it was for things that
+ * hardly change, and the rows' warnings say so. The hypervisor is believed, but no number of it is used as an index
+ * or a size unchecked.
+ */
+
+static XenSource *xen_source(Source *source)
+{
+    return (XenSource *)source;
+}
+
+static void drop_collection(XenSource *s)
+{
+    s->rows = host_rows_free(s->rows);
+    vcpu_rows_unref(s->reading);
+    s->reading = NULL;
+    free(s->listing);
+    s->listing = NULL;
+    s->n_listing = s->room = 0;
+}
+
+static int xen_begin(Source *source, bool full)
+{
+    XenSource *s = xen_source(source);
+
+    drop_collection(s);
+    s->rows = host_rows_new();
+    if (!s->rows)
+        return -ENOMEM;
+    s->rows->backend = "xen";
+    s->rows->has_dom0_view = s->has_dom0_view;
+    s->rows->dom0_nodes = s->dom0_nodes;
+    s->rows->dom0_cpus = s->dom0_cpus;
+    s->generation++;
+    s->stage = XEN_STAGE_HOST;
+    s->first = s->heap.first = 0;
+    s->cursor = s->vcpu = 0;
+    s->full |= full;
+    s->names_all |= full || s->names_stale;
+    s->names_stale = false;
+    return 0;
+}
+
+static int finish(XenSource *s, HostRows **ret_rows)
+{
+    int r = xen_complete_domains(s);
+
+    if (r < 0)
+        return r;
+    *ret_rows = TAKE_PTR(s->rows);
+    s->full = s->names_all = false;
+    drop_collection(s);
+    return 0;
+}
+
+static int xen_step(Source *source, HostRows **ret_rows)
+{
+    static int (*const stages[_XEN_STAGE_MAX])(XenSource *) = {
+        [XEN_STAGE_HOST] = xen_read_host,        [XEN_STAGE_NODES] = xen_read_nodes,
+        [XEN_STAGE_LIST] = xen_read_domains,     [XEN_STAGE_PAGES] = xen_read_pages,
+        [XEN_STAGE_VCPUS] = xen_read_affinities, [XEN_STAGE_NAMES] = xen_read_names,
+    };
+    XenSource *s = xen_source(source);
+    int r = -EINVAL; /* without a begin */
+
+    if (!s->rows)
+        return r;
+    for (s->budget = XEN_STEP_BUDGET; s->budget > 0;) {
+        r = stages[s->stage](s);
+        if (r == 0 && s->stage + 1 == _XEN_STAGE_MAX)
+            r = finish(s, ret_rows);
+        else if (r == 0) {
+            s->stage++;
+            continue;
+        }
+        if (r <= 0)
+            break;
+    }
+    if (r < 0)
+        drop_collection(s);
+    else if (s->rows)
+        return 1;
+    return r;
+}
+
+static int xen_event_fd(const Source *source)
+{
+    return ((const XenSource *)source)->epoll_fd;
+}
+
+static int xen_dispatch(Source *source)
+{
+    return xen_store_dispatch(xen_source(source));
+}
+
+static int xen_reload(Source *source, char **ret_error)
+{
+    return 0; /* it has no configuration */
+}
+
+static void xen_free(Source *source)
+{
+    XenSource *s = xen_source(source);
+
+    drop_collection(s);
+    for (size_t i = 0; i < s->n_domains; i++)
+        known_domain_done(&s->known[i]);
+    for (size_t i = 0; i < s->topology.n_pools; i++)
+        bitmap_done(&s->topology.pools[i].cpus);
+    free(s->known);
+    free(s->infos);
+    free(s->topology.nodes);
+    free(s->topology.distances);
+    free(s->topology.cpus);
+    free(s->topology.pools);
+    free(s->heap.buffer);
+    free(s->version);
+    xen_calls_free(s->calls);
+    if (s->epoll_fd >= 0)
+        close(s->epoll_fd);
+    free(s);
+}
+
+static const SourceOps xen_ops = {
+    .begin = xen_begin,
+    .step = xen_step,
+    .event_fd = xen_event_fd,
+    .dispatch = xen_dispatch,
+    .reload = xen_reload,
+    .free = xen_free,
+};
+
+static void read_dom0_view(XenSource *s, HardwareView view)
+{
+    int r = view ? view(&s->dom0_nodes, &s->dom0_cpus) : -ENODATA;
+
+    s->has_dom0_view = r >= 0;
+    if (view && r < 0)
+        s->source.errors[ERROR_HWLOC]++;
+}
+
+int xen_source_new_on(XenCalls *calls, HardwareView view, Source **ret_source)
+{
+    XenSource *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return -ENOMEM;
+    s->source.ops = &xen_ops;
+    s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (s->epoll_fd < 0) {
+        int r = -errno;
+
+        free(s);
+        return r;
+    }
+    s->calls = calls;
+    read_dom0_view(s, view);
+    *ret_source = &s->source;
+    return 0;
+}
