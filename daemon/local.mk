@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
+include daemon/source/xen.mk
+
 # All of the daemon but main(), so that tests and benches link it.
 noinst_LTLIBRARIES += libnumadxend.la
 libnumadxend_la_SOURCES = \
@@ -17,9 +19,13 @@ libnumadxend_la_SOURCES = \
 	daemon/publish/request.c daemon/publish/request.h \
 	daemon/publish/vtable.c daemon/publish/vtable.h \
 	daemon/source/sim.c \
-	daemon/source/source.h
-libnumadxend_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
-libnumadxend_la_LIBADD = libcore.la $(SYSTEMD_LIBS)
+	daemon/source/source.h \
+	$(hwloc_files) $(xen_source_files)
+libnumadxend_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS) $(HWLOC_CFLAGS) $(XEN_CFLAGS)
+libnumadxend_la_LIBADD = libcore.la $(SYSTEMD_LIBS) $(HWLOC_LIBS) $(XEN_LIBS)
+if WITH_XEN
+libnumadxend_la_SOURCES += $(xen_libxc_files)
+endif
 
 sbin_PROGRAMS += daemon/numad-xend
 daemon_numad_xend_SOURCES = daemon/main.c

@@ -40,4 +40,19 @@ tests_unit_test_writers_SOURCES = tests/unit/test-writers.c tests/unit/unit.h te
 tests_unit_test_writers_CFLAGS = $(unit_cflags)
 tests_unit_test_writers_LDADD = $(unit_ldadd)
 
-EXTRA_DIST += tests/tap.py
+fuzz_tests = tests/fuzz/fuzz-hostdesc
+check_PROGRAMS += $(fuzz_tests)
+TESTS += $(fuzz_tests)
+tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c tests/fuzz/fuzz.h tests/fuzz/replay.c
+tests_fuzz_fuzz_hostdesc_LDADD = libcore.la
+
+tree_tests = tests/tree/headers tests/tree/layers tests/tree/symbols
+TESTS += $(tree_tests)
+
+check-headers check-layers check-symbols: all
+	@$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/tree/$(@:check-%=%)
+check-patches:
+	@$(top_srcdir)/hypervisor-patches/check
+.PHONY: check-headers check-layers check-symbols check-patches
+
+EXTRA_DIST += tests/tap.py $(tree_tests)
