@@ -83,12 +83,12 @@ static void log_new_warnings(const Snapshot *new, const Snapshot *old)
     }
 }
 
-static void become_ready(Manager *m)
+static void on_owned(int error, void *userdata)
 {
-    int r = bus_own_name(m->bus);
+    Manager *m = userdata;
 
-    if (r < 0) {
-        sd_event_exit(m->event, r == -ENOTCONN || r == -ECONNRESET ? EXIT_NO_BUS : exit_status(r));
+    if (error < 0) {
+        sd_event_exit(m->event, exit_status(error));
         return;
     }
     m->ready = true;
@@ -112,10 +112,10 @@ static void on_collected(Snapshot *snapshot, void *userdata)
         bus_set_snapshot(m->bus, snapshot);
         log_new_warnings(snapshot, m->snapshot);
         notify_status(snapshot, m->snapshot);
+        if (!m->snapshot && bus_own_name(m->bus, on_owned, m) < 0)
+            sd_event_exit(m->event, EXIT_NO_BUS);
         snapshot_unref(m->snapshot);
         m->snapshot = snapshot_ref(snapshot);
-        if (!m->ready)
-            become_ready(m);
     }
     end_reload(m);
 }

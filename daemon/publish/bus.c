@@ -9,6 +9,7 @@
 #include "daemon/manager.h"
 
 #define ANSWER_TIMEOUT_US (5u * 1000u * 1000u)
+#define DBUS_NAME_EXISTS 3u /* the bus's answer to RequestName */
 
 static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
@@ -50,6 +51,8 @@ static int serve(Bus *b)
 {
     int r = sd_bus_set_method_call_timeout(b->bus, ANSWER_TIMEOUT_US);
 
+    if (r >= 0) /* it would flush first, and wait for a bus that does not read */
+        r = sd_bus_set_close_on_exit(b->bus, false);
     if (r >= 0)
         r = sd_bus_add_object_vtable(b->bus, NULL, BUS_PATH, BUS_INTERFACE, bus_vtable, b);
     if (r >= 0) /* made up by sd-bus itself: no match rule reaches the bus */
@@ -88,6 +91,7 @@ Bus *bus_free(Bus *b)
     if (!b)
         return NULL;
     requests_done(b);
+    sd_event_source_disable_unref(b->patience);
     sd_bus_close_unref(b->bus); /* without a flush, which a stuck bus would hold up */
     documents_set(&b->documents, NULL);
     callers_done(&b->callers);
@@ -106,10 +110,17 @@ static pid_t owner_pid(Bus *b)
     return pid;
 }
 
-int bus_own_name(Bus *b)
+static int on_name_answer(sd_bus_message *answer, void *userdata, sd_bus_error *ret_error)
 {
-    int r = sd_bus_request_name(b->bus, BUS_NAME, 0);
+    Bus *b = userdata;
+    int r = -sd_bus_message_get_errno(answer); /* 0: no error */
+    uint32_t outcome = 0;
 
+    b->patience = sd_event_source_disable_unref(b->patience);
+    if (r == 0)
+        r = sd_bus_message_read(answer, "u", &outcome);
+    if (r >= 0 && outcome == DBUS_NAME_EXISTS)
+        r = -EEXIST;
     if (r == -EEXIST)
         log_error("the bus name " BUS_NAME " is taken by process %d: is numad-xend running already?",
                   (int)owner_pid(b));
@@ -118,7 +129,28 @@ int bus_own_name(Bus *b)
                   ": run as root, with numad-xen's bus policy installed");
     else if (r < 0)
         log_error_errno(r, "cannot own the bus name " BUS_NAME ": %m");
-    return MIN(r, 0);
+    b->owned(MIN(r, 0), b->userdata);
+    return 0;
+}
+
+static int on_patience_over(sd_event_source *source, uint64_t time, void *userdata)
+{
+    Bus *b = userdata;
+
+    log_error("the bus does not answer");
+    return sd_event_exit(b->event, EXIT_NO_BUS);
+}
+
+int bus_own_name(Bus *b, OwnedFunction owned, void *userdata)
+{
+    int r;
+
+    b->owned = owned;
+    b->userdata = userdata;
+    r = sd_event_add_time_relative(b->event, &b->patience, CLOCK_MONOTONIC, BUS_PATIENCE_US, 0, on_patience_over, b);
+    if (r >= 0)
+        r = sd_bus_request_name_async(b->bus, NULL, BUS_NAME, 0, on_name_answer, b);
+    return r < 0 ? log_error_errno(r, "cannot ask for the bus name " BUS_NAME ": %m") : 0;
 }
 
 static uint32_t count_nodes(const Snapshot *snapshot)

@@ -12,6 +12,9 @@
 #define BUS_PATH "/org/numadxen/NumadXen1"
 #define BUS_INTERFACE "org.numadxen.NumadXen1"
 
+/* How asking for the name ended: 0, or negative (it has been logged). */
+typedef void (*OwnedFunction)(int error, void *userdata);
+
 /* The daemon on the bus: shows the current snapshot to whoever asks. */
 struct Bus {
     sd_bus *bus;
@@ -20,6 +23,9 @@ struct Bus {
     Callers callers;
     Limit limit;
     Requests requests;
+    OwnedFunction owned;
+    void *userdata; /* of owned */
+    sd_event_source *patience;
 };
 
 /*
@@ -30,8 +36,12 @@ struct Bus {
 int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_bus);
 Bus *bus_free(Bus *bus); /* takes NULL, returns NULL */
 
-/* Asks for the name and waits for the answer. 0 or negative; it has logged why. */
-int bus_own_name(Bus *bus);
+/*
+ * Asks for the name; owned() hears how it ended, unless the bus goes away or does not answer in BUS_PATIENCE_US:
+ * then the loop exits. 0 or negative; it has logged why.
+ */
+#define BUS_PATIENCE_US (10u * 1000u * 1000u)
+int bus_own_name(Bus *bus, OwnedFunction owned, void *userdata);
 
 /* What is answered from now on; tells the bus what has changed. */
 void bus_set_snapshot(Bus *bus, Snapshot *snapshot);

@@ -30,13 +30,9 @@ def test_properties(tap, world):
         version = everything.pop("Version")
         tap.equal(everything, {"Backend": "sim", "Simulated": True, "Features": ["node-pages", "node-memory"],
                                "Nodes": 4}, "properties tell the host")
-        tap.ok(version and version in subprocess.run([world_program(), "--version"], capture_output=True, text=True,
+        tap.ok(version and version in subprocess.run([NUMAD_XEND, "--version"], capture_output=True, text=True,
                                                      check=True).stdout, "Version is that of --version")
         tap.ok(wait_for_generation(bus, 2) and get(bus, "Generation") > generation, "Generation grows by itself")
-
-
-def world_program():
-    return os.environ.get("NUMAD_XEND", BUILD / "daemon/numad-xend")
 
 
 def test_generations(tap, world):

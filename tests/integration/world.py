@@ -29,6 +29,7 @@ NAME = INTERFACE = "org.numadxen.NumadXen1"
 PATH = "/org/numadxen/NumadXen1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 NOBODY = 65534
+NUMAD_XEND = pathlib.Path(os.environ.get("NUMAD_XEND") or BUILD / "daemon/numad-xend")
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "30"))  # seconds until something that must happen has failed
 
 BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -36,6 +37,7 @@ BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Config
 <busconfig>
   <type>system</type>
   <auth>EXTERNAL</auth>
+  <limit name="max_replies_per_connection">10000</limit>
   <listen>unix:path={directory}/bus</listen>
   <policy context="default">
     <allow user="*"/>
@@ -76,11 +78,13 @@ def wait_for(condition, timeout=PATIENCE, every=0.02):
 class Process:
     """A child with its output in a file; ended with the block that started it."""
 
-    def __init__(self, command, log, environment=None):
+    def __init__(self, command, log, environment=None, uid=None):
         self.log_path = pathlib.Path(log)
+        user = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
         with open(log, "wb") as output:
             self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                          env={**os.environ, **(environment or {})}, start_new_session=True)
+                                          env={**os.environ, **(environment or {})}, start_new_session=True,
+                                          cwd="/", **user)
         self.pid = self.child.pid
 
     def log(self):
@@ -124,9 +128,9 @@ class World:
             process.end()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _start(self, command, what, environment=None):
+    def _start(self, command, what, environment=None, uid=None):
         self.count += 1
-        process = Process(command, self.directory / f"{what}.{self.count}.log", environment)
+        process = Process(command, self.directory / f"{what}.{self.count}.log", environment, uid)
         self.processes.append(process)
         return process
 
@@ -156,11 +160,18 @@ class World:
         os.replace(self.directory / "new", path)
         return path
 
-    def start(self, *arguments, environment=None, bus=True):
+    def program(self):
+        """A copy of numad-xend where every user can reach it."""
+        copy = self.directory / "numad-xend"
+        if not copy.exists():
+            shutil.copy(NUMAD_XEND, copy)
+            copy.chmod(0o755)
+        return str(copy)
+
+    def start(self, *arguments, environment=None, bus=True, uid=None):
         """numad-xend, without waiting for anything."""
         options = ["--bus", self.address] if bus else []
-        program = os.environ.get("NUMAD_XEND", BUILD / "daemon/numad-xend")
-        return self._start([str(program), *options, *map(str, arguments)], "daemon", environment)
+        return self._start([self.program(), *options, *map(str, arguments)], "daemon", environment, uid)
 
     def daemon(self, host, environment=None):
         """numad-xend on a simulated host, owning its name."""
@@ -331,6 +342,6 @@ def run_tests(*tests, limit=120):
                     for process in world.processes:
                         tap.note(f"{process.log_path.name}:\n{process.log()}")
                     raise
-        except Exception:
+        except (Exception, KeyboardInterrupt):
             tap.ok(False, f"{test.__name__} runs to its end", traceback.format_exc())
     tap.done()

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""SIGHUP reads the host description again; signals tell real changes and nothing else."""
+from world import *  # noqa: F403
+
+
+def domids(bus):
+    return [d[0] for d in call(bus, "ListDomains")[0]]
+
+
+def test_reload(tap, world):
+    host = four_nodes()
+    path = world.host(host)
+    daemon = world.daemon(path)
+    with world.connect() as bus:
+        host["domains"].pop(1)
+        world.host(host)
+        wait_for_generation(bus, 2)
+        tap.equal(domids(bus), [0, 1, 7], "a changed file alone changes nothing")
+        daemon.signal(signal.SIGHUP)
+        tap.ok(wait_for(lambda: domids(bus) == [0, 7]), "SIGHUP reads it again")
+        tap.equal(error_of(call, bus, "GetDomainMemory", "u", [1]), NAME + ".Error.UnknownDomain",
+                  "a domain that went is unknown")
+
+        world.host('{"format": "numad-xen-host/1", "nodes": [')
+        refused(tap, world, bus, daemon, "a torn file", "host.json")
+        world.host(four_nodes(surprise=1))
+        refused(tap, world, bus, daemon, "an unknown key", "surprise")
+        path.unlink()
+        refused(tap, world, bus, daemon, "a vanished file", "No such file")
+
+        world.host(four_nodes())
+        daemon.signal(signal.SIGHUP)
+        tap.ok(wait_for(lambda: domids(bus) == [0, 1, 7]), "a good file is taken after bad ones")
+
+
+def refused(tap, world, bus, daemon, what, reason):
+    before = len(daemon.log())
+    daemon.signal(signal.SIGHUP)
+    told = lambda: "reload refused" in daemon.log()[before:]
+    tap.ok(wait_for(told) and reason in daemon.log()[before:], f"{what} is refused with its reason", daemon.log())
+    wait_for_generation(bus, 2)
+    tap.equal(domids(bus), [0, 7], f"{what}: what was goes on, and collecting too")
+
+
+def test_topology_changed(tap, world):
+    host = four_nodes()
+    daemon = world.daemon(world.host(host))
+    with world.connect() as bus:
+        bus.driver("AddMatch", "s", [f"type='signal',sender='{NAME}'"])
+        changed = lambda timeout: bus.signal(INTERFACE, "TopologyChanged", timeout)
+        other = lambda: bus.signal(PROPERTIES, "PropertiesChanged", 0.1)
+
+        def reload():
+            world.host(host)
+            generation = get(bus, "Generation")
+            daemon.signal(signal.SIGHUP)
+            wait_for(lambda: get(bus, "Generation") > generation + 1)
+
+        reload()
+        tap.equal(changed(1.5), None, "no signal: the same file again")
+        host["domains"][1]["node_pages"] = [262144, 0, 0, 0]
+        host["nodes"][0]["free"] -= 1 << 30
+        host["domains"].pop()
+        reload()
+        tap.equal(changed(1.5), None, "no signal: memory moved and a domain went")
+        tap.equal(other(), None, "nor one of properties")
+
+        host["nodes"][0]["distances"][3] = 32
+        reload()
+        tap.ok((changed(PATIENCE) or [0])[0] >= 1, "TopologyChanged: a distance changed")
+        tap.equal(changed(1.5), None, "once")
+        tap.equal(other(), None, "no property changed with it")
+
+        for node in host["nodes"]:
+            node["distances"].append(22)
+        host["nodes"].append({"size": 1 << 30, "free": 1 << 30, "distances": [22, 22, 22, 22, 10]})
+        for domain in host["domains"]:
+            domain["node_pages"].append(0)
+        reload()
+        tap.ok(changed(PATIENCE), "TopologyChanged: a node came")
+        told = other()
+        tap.ok(told and told[1] == {"Nodes": ("u", 5)} or told and told[1] == {"Nodes": 5},
+               "PropertiesChanged: Nodes and nothing else", told)
+        host["features"] = ["node-pages"]
+        reload()
+        told = other()
+        tap.ok(told and told[1] == {"Features": ["node-pages"]}, "PropertiesChanged: Features and nothing else", told)
+        tap.equal(changed(1.5), None, "a feature is no topology")
+
+
+def test_reload_storm(tap, world):
+    """Many signals at once: no crash, the last file wins, the clock goes on."""
+    host = four_nodes()
+    daemon = world.daemon(world.host(host))
+    with world.connect() as bus:
+        for i in range(200):
+            host["domains"][2]["domid"] = 100 + i
+            world.host(host)
+            daemon.signal(signal.SIGHUP)
+            if i % 20 == 0:
+                domids(bus)
+        tap.ok(wait_for(lambda: domids(bus) == [0, 1, 299]), "the last of 200 files is what is shown")
+        tap.ok(wait_for_generation(bus, 2), "and collecting goes on")
+    tap.ok(daemon.running(), "the daemon lives", daemon.log()[-2000:])
+
+
+run_tests(test_reload, test_topology_changed, test_reload_storm)
