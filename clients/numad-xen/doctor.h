@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "feed.h"
+#include "view.h"
+
+/* What was looked at, and what to do where it is not as it should be. Checks that could not be made are not listed. */
+typedef struct Check {
+    const char *code; /* stable */
+    bool ok;
+    char *text; /* owned */
+    char *fix;  /* owned, "" when there is nothing to do */
+} Check;
+
+typedef struct CheckList {
+    Check *items;
+    size_t n;
+    bool failed; /* memory was short */
+} CheckList;
+
+void check_list_done(CheckList *checks);
+/* `fix` is for a check that is not ok. */
+void check_list_add(CheckList *checks, const char *code, bool ok, const char *fix, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+bool check_list_all_ok(const CheckList *checks);
+
+/* Of this machine: is it dom0, may its hypervisor be asked, is the bus policy there. */
+void doctor_check_machine(CheckList *checks);
+void doctor_check_policy(CheckList *checks);
+/* Of a status, whoever told it. now: CLOCK_REALTIME in seconds, -1: its age says nothing. */
+void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now);

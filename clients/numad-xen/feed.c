@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "feed.h"
+
+#include "lib/core/hostdesc.h"
+#include "lib/core/status.h"
+#include "lib/core/topology.h"
+#include "lib/io/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void feed_done(Feed *feed)
+{
+    numadx_close(feed->client);
+    feed->client = NULL;
+    free(feed->error);
+    feed->error = NULL;
+}
+
+const char *feed_error(const Feed *feed)
+{
+    return feed->error ? feed->error : "not enough memory";
+}
+
+static int exit_status_of(int r)
+{
+    switch (r) {
+    case -ENOTCONN:
+    case -ETIMEDOUT:
+        return STATUS_NO_DAEMON;
+    case -EACCES:
+    case -EPERM:
+        return STATUS_NOT_PERMITTED;
+    default:
+        return STATUS_FAILED;
+    }
+}
+
+/* Takes `text` over. */
+static int fail_file(Feed *feed, const char *why, char *text)
+{
+    free(feed->error);
+    if (asprintf(&feed->error, "%s: %s", feed->globals->host, text ? text : why) < 0)
+        feed->error = NULL;
+    free(text);
+    return STATUS_FAILED;
+}
+
+static int read_host(Feed *feed, Snapshot **ret_snapshot)
+{
+    _cleanup_free_ char *text = NULL;
+    char *error = NULL;
+    HostRows *rows = NULL;
+    size_t size;
+    int r;
+
+    r = file_read(feed->globals->host, HOSTDESC_MAX_BYTES, &text, &size);
+    if (r == -EFBIG)
+        return fail_file(feed, "larger than 64 MiB, which no host description is", NULL);
+    if (r < 0)
+        return fail_file(feed, strerror(-r), NULL);
+    r = hostdesc_parse(text, size, &rows, &error);
+    if (r != 0)
+        return fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL);
+    r = snapshot_seal(rows, 1, -1, ret_snapshot);
+    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
+}
+
+static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
+{
+    const Stats stats = {.since_us = -1, .last_collection_us = -1};
+    _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
+    int r;
+
+    r = read_host(feed, &snapshot);
+    if (r != 0)
+        return r;
+    r = ret_status ? status_document(snapshot, &stats, ret_status) : 0;
+    if (r == 0 && ret_topology)
+        r = topology_document(snapshot, ret_topology);
+    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
+}
+
+/* Keeps the error and drops the connection. */
+static int fail_client(Feed *feed, int r)
+{
+    free(feed->error);
+    feed->error = feed->client ? strdup(numadx_error(feed->client)) : NULL;
+    numadx_close(feed->client);
+    feed->client = NULL;
+    return exit_status_of(r);
+}
+
+int feed_connect(Feed *feed)
+{
+    int r;
+
+    if (feed->client)
+        return 0;
+    r = numadx_open(feed->globals->bus, &feed->client);
+    return r < 0 ? fail_client(feed, r) : 0;
+}
+
+int feed_read(Feed *feed, char **ret_status, char **ret_topology)
+{
+    char *status = NULL, *topology = NULL;
+    int r;
+
+    if (feed->globals->host)
+        return documents_of_host(feed, ret_status, ret_topology);
+    r = feed_connect(feed);
+    if (r != 0)
+        return r;
+    r = ret_status ? numadx_get_status(feed->client, &status) : 0;
+    if (r == 0 && ret_topology)
+        r = numadx_get_topology(feed->client, &topology);
+    if (r < 0) {
+        free(status);
+        return fail_client(feed, r);
+    }
+    if (ret_status)
+        *ret_status = status;
+    if (ret_topology)
+        *ret_topology = topology;
+    return 0;
+}
+
+int feed_read_version(Feed *feed, char **ret_version)
+{
+    int r;
+
+    r = feed_connect(feed);
+    if (r != 0)
+        return r;
+    r = numadx_get_version(feed->client, ret_version);
+    return r < 0 ? fail_client(feed, r) : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "command.h"
+#include "lib/client/numadxen.h"
+
+/*
+ * Where documents come from: the daemon, or a host description that this process reads itself. A zeroed feed but for
+ * its globals is ready; after a failure the next read connects, or reads the file, anew.
+ */
+typedef struct Feed {
+    const Globals *globals;
+    numadx_client *client; /* NULL: not connected */
+    char *error;           /* of the last failure; NULL: memory was short */
+} Feed;
+
+void feed_done(Feed *feed);
+#define _cleanup_feed_ _cleanup_(feed_done)
+
+/* The documents of one moment; either out-param may be NULL. 0 or an exit status, and feed_error() says why. */
+int feed_read(Feed *feed, char **ret_status, char **ret_topology);
+/* Connects to the bus, if it is not yet. Not for a host description. 0 or an exit status. */
+int feed_connect(Feed *feed);
+/* The daemon's version. Not for a host description. 0 or an exit status. */
+int feed_read_version(Feed *feed, char **ret_version);
+const char *feed_error(const Feed *feed);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "config.h"
+
+#include "command.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_HOST = 1000, OPTION_BUS, OPTION_NO_COLOR, OPTION_HELP, OPTION_VERSION };
+
+static const struct option global_options[] = {
+    {"host", required_argument, NULL, OPTION_HOST},
+    {"bus", required_argument, NULL, OPTION_BUS},
+    {"no-color", no_argument, NULL, OPTION_NO_COLOR},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+};
+
+static const char global_help[] =
+    "Options of every command, before or after it:\n"
+    "  --host FILE    answer from a host description, without a daemon\n"
+    "  --bus ADDRESS  ask on this D-Bus bus instead of the system bus\n"
+    "  --no-color     no colours on a terminal\n"
+    "  --help         print this\n"
+    "  --version      print the version\n"
+    "\n"
+    "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer; 5 not permitted.\n";
+
+static void print_help(const Command *command)
+{
+    if (command)
+        printf("Usage: numad-xen %s %s\n\n%s.\n\n%s\n%s", command->name, command->synopsis, command->summary,
+               command->help, global_help);
+    else {
+        printf("Usage: numad-xen COMMAND [OPTION...]\n\nWhere the memory of a Xen host's domains lies.\n\n");
+        for (const Command *c = commands; c->name; c++)
+            printf("  %-9s %-27s %s\n", c->name, c->synopsis, c->summary);
+        printf("\n%s", global_help);
+    }
+}
+
+static int usage_error(const Command *command)
+{
+    fprintf(stderr, "Try 'numad-xen %s%s--help'.\n", command ? command->name : "", command ? " " : "");
+    return STATUS_USAGE;
+}
+
+static int set_text(const char **to, const char *option, const char *value)
+{
+    if (!*value) {
+        report("%s: an empty value", option);
+        return STATUS_USAGE;
+    }
+    *to = value;
+    return 0;
+}
+
+/* 0, OPTION_END or an exit status above 0. */
+static int take_global(const Command *command, Globals *globals, int option, const char *value)
+{
+    switch (option) {
+    case OPTION_HOST:
+        return set_text(&globals->host, "--host", value);
+    case OPTION_BUS:
+        return set_text(&globals->bus, "--bus", value);
+    case OPTION_NO_COLOR:
+        globals->no_color = true;
+        return 0;
+    case OPTION_HELP:
+        print_help(command);
+        return OPTION_END;
+    case OPTION_VERSION:
+        printf("numad-xen %s\n", PACKAGE_VERSION);
+        return OPTION_END;
+    default: /* getopt has said why */
+        return usage_error(command);
+    }
+}
+
+int options_parse_globals(Globals *globals, int argc, char **argv, int *ret_index)
+{
+    struct option all[ARRAY_SIZE(global_options) + 1] = {0};
+    int option, r;
+
+    memcpy(all, global_options, sizeof(global_options));
+    argv[0] = (char *)"numad-xen"; /* getopt names it in its messages */
+    while ((option = getopt_long(argc, argv, "+", all, NULL)) >= 0) {
+        r = take_global(NULL, globals, option, optarg);
+        if (r != 0)
+            return r;
+    }
+    *ret_index = optind;
+    optind = 0; /* getopt starts anew with the command's options */
+    return 0;
+}
+
+static int check_rest(const Command *command, const Globals *globals, int argc, char **argv)
+{
+    if (optind < argc) {
+        report("%s: %s: takes no such argument", command->name, argv[optind]);
+        return usage_error(command);
+    }
+    if (globals->host && globals->bus) {
+        report("%s: --host and --bus: give one, a host description or a daemon to ask", command->name);
+        return usage_error(command);
+    }
+    return 0;
+}
+
+int options_parse(const Command *command, Globals *globals, int argc, char **argv, const char *short_options,
+                  const struct option *long_options, OptionHandler handler, void *state)
+{
+    struct option all[OPTIONS_MAX + ARRAY_SIZE(global_options) + 1] = {0};
+    size_t n = 0;
+    int option, r;
+
+    while (long_options[n].name && n < OPTIONS_MAX) {
+        all[n] = long_options[n];
+        n++;
+    }
+    memcpy(all + n, global_options, sizeof(global_options));
+    argv[0] = (char *)"numad-xen";
+    while ((option = getopt_long(argc, argv, short_options, all, NULL)) >= 0) {
+        r = option >= OPTION_HOST || option == '?' ? take_global(command, globals, option, optarg)
+                                                   : handler(option, optarg, state);
+        if (r != 0)
+            return r;
+    }
+    return check_rest(command, globals, argc, argv);
+}

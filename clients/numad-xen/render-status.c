@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "render.h"
+
+#include "display.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MATRIX_NODES_MAX 8u /* up to here a domain's memory has a column for each node */
+#define STALE_SECONDS 10
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return part == VALUE_UNKNOWN || whole == VALUE_UNKNOWN || !whole ? NAN : (double)part / (double)whole;
+}
+
+static uint64_t known_difference(uint64_t a, uint64_t b)
+{
+    return a == VALUE_UNKNOWN || b == VALUE_UNKNOWN ? VALUE_UNKNOWN : sub_saturating(a, b);
+}
+
+static void add_load(Table *table, const NodeView *node)
+{
+    bool crowded = node->vcpus > bitmap_weight(&node->cpus) && !bitmap_isempty(&node->cpus);
+
+    if (isnan(node->vcpus))
+        table_add(table, STYLE_PLAIN, "-");
+    else
+        table_printf(table, crowded ? STYLE_FAIR : STYLE_PLAIN, node->vcpus < 99.95 ? "%.1f" : "%.0f", node->vcpus);
+}
+
+static void add_node(Table *table, const NodeViews *nodes, const NodeView *node)
+{
+    _cleanup_free_ char *distances = render_distances(nodes, node);
+    uint64_t total = node_view_total(node);
+    double used = share(known_difference(total, node->free), total);
+
+    table_printf(table, STYLE_STRONG, "%u", node->id);
+    table_add_bar(table, used, share(known_difference(node->free, node->available), total));
+    table_add(table, STYLE_PLAIN, display_percent(used).text);
+    table_add(table, STYLE_PLAIN, display_size(node->free).text);
+    table_add(table, STYLE_PLAIN, display_size(node->available).text);
+    table_add(table, STYLE_PLAIN, display_size(total).text);
+    render_add_set(table, node->cpus_text);
+    add_load(table, node);
+    table_add_bytes(table, STYLE_PLAIN, distances, distances ? strlen(distances) : 0);
+}
+
+static void add_note(const char *note, const Screen *screen, unsigned width, Text *to)
+{
+    screen_begin(screen, to, STYLE_WEAK);
+    display_add_wrapped(to, note, 0, 0, width);
+    screen_end(screen, to, STYLE_WEAK);
+    text_add(to, "\n");
+}
+
+/* What the columns mean where it is not what everybody expects. */
+static void add_node_notes(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
+{
+    bool held = false, holes = false;
+
+    for (size_t i = 0; i < nodes->n; i++) {
+        uint64_t difference = known_difference(nodes->items[i].free, nodes->items[i].available);
+
+        held = held || (difference != VALUE_UNKNOWN && difference);
+        holes = holes || nodes->items[i].present == VALUE_UNKNOWN;
+    }
+    if (held)
+        add_note("AVAIL is FREE less DMA memory, claims and reservations.", screen, width, to);
+    if (holes)
+        add_note("TOTAL and USED count holes in the address space as memory: what is present is not known.", screen,
+                 width, to);
+}
+
+static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
+{
+    static const Column columns[] = {
+        {.head = "NODE"},
+        {.head = "MEMORY", .bar = 30},
+        {.head = "USED", .right = true},
+        {.head = "FREE", .right = true},
+        {.head = "AVAIL", .right = true},
+        {.head = "TOTAL", .right = true},
+        {.head = "CPUS", .min = 8, .separator = ','},
+        {.head = "LOAD", .right = true},
+        {.head = "DISTANCE", .min = 8, .separator = ' '},
+    };
+    _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
+
+    if (!table) {
+        to->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < nodes->n; i++)
+        add_node(table, nodes, &nodes->items[i]);
+    text_add(to, "\n");
+    table_print(table, screen, width, to);
+    add_node_notes(nodes, screen, width, to);
+}
+
+static Style state_style(Bytes state)
+{
+    if (bytes_equal(state, "crashed") || bytes_equal(state, "dying") || bytes_equal(state, "shutdown"))
+        return STYLE_BAD;
+    return bytes_equal(state, "paused") ? STYLE_FAIR : STYLE_PLAIN;
+}
+
+static void add_vcpus(Table *table, const DomainView *domain)
+{
+    if (domain->n_vcpus == VALUE_UNKNOWN || domain->n_online == VALUE_UNKNOWN || domain->n_online == domain->n_vcpus)
+        table_add(table, STYLE_PLAIN, display_number(domain->n_vcpus).text);
+    else
+        table_printf(table, STYLE_PLAIN, "%llu/%llu", (unsigned long long)domain->n_online,
+                     (unsigned long long)domain->n_vcpus);
+}
+
+static void add_locality(Table *table, double locality)
+{
+    Style style = locality >= 0.9 ? STYLE_GOOD : locality >= 0.5 ? STYLE_FAIR : STYLE_BAD;
+
+    table_add(table, isnan(locality) ? STYLE_PLAIN : style, display_percent(locality).text);
+}
+
+static void add_amount(Table *table, const DomainView *domain, nodeid_t node)
+{
+    uint64_t bytes = domain_view_on(domain, node);
+    bool away = domain->has_home && !bitmap_isset(&domain->home, node);
+
+    table_add(table, bytes == VALUE_UNKNOWN ? STYLE_PLAIN : !bytes ? STYLE_WEAK : away ? STYLE_FAIR : STYLE_STRONG,
+              display_size(bytes).text);
+}
+
+static int compare_most(const void *a, const void *b)
+{
+    const NodeBytes *x = a, *y = b;
+    int r = (x->bytes < y->bytes) - (x->bytes > y->bytes);
+
+    return r ? r : (x->node > y->node) - (x->node < y->node);
+}
+
+/* "3:1.5G 1:512M", the most first. */
+static void add_where(Table *table, const DomainView *domain)
+{
+    NodeBytes *rows = new_array(domain->n_nodes, sizeof(*rows));
+    _cleanup_text_ Text text = {0};
+    _cleanup_free_ char *string = NULL;
+
+    if (rows && domain->n_nodes) {
+        memcpy(rows, domain->nodes, domain->n_nodes * sizeof(*rows));
+        qsort(rows, domain->n_nodes, sizeof(*rows), compare_most);
+    }
+    for (size_t i = 0; rows && i < domain->n_nodes; i++)
+        text_printf(&text, "%s%u:%s", i ? " " : "", rows[i].node, display_size(rows[i].bytes).text);
+    text.failed = text.failed || !rows;
+    free(rows);
+    if (text_take(&text, &string, NULL) < 0)
+        string = NULL;
+    if (!domain->has_nodes || !domain->n_nodes)
+        table_add(table, STYLE_PLAIN, domain->has_nodes ? "none" : "-");
+    else
+        table_add_bytes(table, STYLE_PLAIN, string, string ? strlen(string) : 0);
+}
+
+typedef struct DomainColumns {
+    Column columns[7 + MATRIX_NODES_MAX];
+    char heads[MATRIX_NODES_MAX][12];
+    size_t n;
+    bool matrix;
+} DomainColumns;
+
+static void choose_columns(const NodeViews *nodes, unsigned width, DomainColumns *ret_columns)
+{
+    DomainColumns *c = ret_columns;
+
+    *c = (DomainColumns){
+        .columns = {{.head = "DOMID"},
+                    {.head = "NAME", .min = 8},
+                    {.head = "STATE"},
+                    {.head = "VCPUS", .right = true},
+                    {.head = "ON", .min = 4, .separator = ','},
+                    {.head = "MEMORY", .right = true}},
+        .n = 6,
+        .matrix = nodes->n <= MATRIX_NODES_MAX && 52 + 7 * nodes->n <= width,
+    };
+    for (size_t i = 0; c->matrix && i < nodes->n; i++) {
+        snprintf(c->heads[i], sizeof(c->heads[i]), "NODE%u", nodes->items[i].id);
+        c->columns[c->n++] = (Column){.head = c->heads[i], .right = true};
+    }
+    if (!c->matrix)
+        c->columns[c->n++] = (Column){.head = "WHERE", .min = 12, .separator = ' '};
+    c->columns[c->n++] = (Column){.head = "LOCAL", .right = true};
+}
+
+static void add_domain(Table *table, const NodeViews *nodes, bool matrix, const DomainView *domain)
+{
+    table_printf(table, STYLE_STRONG, "%u", domain->domid);
+    table_add_bytes(table, STYLE_PLAIN, domain->name.data, domain->name.size);
+    table_add_bytes(table, state_style(domain->state), domain->state.data, domain->state.size);
+    add_vcpus(table, domain);
+    render_add_home(table, nodes, domain);
+    table_add(table, STYLE_PLAIN, display_size(domain->total).text);
+    for (size_t i = 0; matrix && i < nodes->n; i++)
+        add_amount(table, domain, nodes->items[i].id);
+    if (!matrix)
+        add_where(table, domain);
+    add_locality(table, domain->locality);
+}
+
+static void add_domains(const StatusView *view, const Screen *screen, unsigned width, Text *to)
+{
+    _cleanup_(table_free_p) Table *table = NULL;
+    DomainColumns columns;
+
+    text_add(to, "\n");
+    if (!view->n_domains) {
+        text_add(to, "No domains.\n");
+        return;
+    }
+    choose_columns(&view->nodes, width, &columns);
+    table = table_new(columns.columns, columns.n, screen->ascii_names);
+    if (!table) {
+        to->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < view->n_domains; i++)
+        add_domain(table, &view->nodes, columns.matrix, &view->domains[i]);
+    table_print(table, screen, width, to);
+}
+
+static void add_reserved_memory(Table *table, struct json_object *memory)
+{
+    _cleanup_text_ Text text = {0};
+    _cleanup_free_ char *string = NULL;
+
+    for (size_t i = 0; i < value_count(memory); i++) {
+        struct json_object *row = value_at(memory, i);
+        SizeText node = display_number(value_u64(row, "node"));
+
+        text_printf(&text, "%s%s:%s", i ? " " : "", node.text, display_size(value_u64(row, "bytes")).text);
+    }
+    if (text_take(&text, &string, NULL) < 0)
+        string = NULL;
+    table_add_bytes(table, STYLE_PLAIN, string, string ? strlen(string) : 0);
+}
+
+static void add_expiry(Table *table, uint64_t ms)
+{
+    if (ms == VALUE_UNKNOWN)
+        table_add(table, STYLE_PLAIN, "-");
+    else
+        table_printf(table, STYLE_PLAIN, "%llu s", (unsigned long long)(ms / 1000));
+}
+
+static void add_reservations(struct json_object *rows, const Screen *screen, unsigned width, Text *to)
+{
+    static const Column columns[] = {
+        {.head = "RESERVED", .min = 8}, /* the token */
+        {.head = "NAME", .min = 8},
+        {.head = "DOMID"},
+        {.head = "EXPIRES", .right = true},
+        {.head = "MEMORY", .min = 12, .separator = ' '},
+    };
+    _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
+
+    if (!table) {
+        to->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < value_count(rows); i++) {
+        struct json_object *row = value_at(rows, i);
+        Bytes token = value_bytes(row, "token"), name = value_bytes(row, "name");
+
+        table_add_bytes(table, STYLE_PLAIN, token.data, token.size);
+        table_add_bytes(table, STYLE_PLAIN, name.data, name.size);
+        table_add(table, STYLE_PLAIN, display_number(value_u64(row, "domid")).text);
+        add_expiry(table, value_u64(row, "expires_ms"));
+        add_reserved_memory(table, value_array(row, "memory"));
+    }
+    text_add(to, "\n");
+    table_print(table, screen, width, to);
+}
+
+/* Seconds since the document's time; negative: not known. */
+static int64_t age_of(Bytes time_text, int64_t now)
+{
+    struct tm tm = {0};
+    const char *end = now >= 0 && time_text.data ? strptime(time_text.data, "%Y-%m-%dT%H:%M:%SZ", &tm) : NULL;
+
+    return end && !*end ? now - (int64_t)timegm(&tm) : -1;
+}
+
+void render_status(const StatusView *view, const Screen *screen, int64_t now, Text *to)
+{
+    unsigned width = screen_width(screen, view->nodes.n);
+    int64_t age = age_of(view->time, now);
+
+    render_heading(&view->host, view->nodes.n, screen, to);
+    add_nodes(&view->nodes, screen, width, to);
+    add_domains(view, screen, width, to);
+    if (value_count(view->reservations))
+        add_reservations(view->reservations, screen, width, to);
+    render_warnings(&view->host, screen, width, to);
+    if (age < STALE_SECONDS)
+        return;
+    text_add(to, "\n");
+    screen_add(screen, to, STYLE_BAD, "warning stale:");
+    text_printf(to, " these numbers are %lld s old: systemctl status numad-xend\n", (long long)age);
+}

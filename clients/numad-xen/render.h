@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "screen.h"
+#include "table.h"
+#include "view.h"
+
+/* Text from views. All add to `to`, which remembers when memory is short. */
+
+/* now: CLOCK_REALTIME in seconds, to say so when the numbers are old; -1: don't. */
+void render_status(const StatusView *view, const Screen *screen, int64_t now, Text *to);
+/* Domains down, nodes across, in MiB. */
+void render_numastat(const StatusView *view, const DomainView *domains, size_t n, const Screen *screen, Text *to);
+void render_topology(const TopologyView *view, const Screen *screen, Text *to);
+
+/* Parts they share. */
+void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, Text *to);
+void render_warnings(const HostView *host, const Screen *screen, unsigned width, Text *to);
+/* "10 16 22 22" on a small host without holes, "10:0 16:1 22:2-3" else. */
+char *render_distances(const NodeViews *nodes, const NodeView *node);
+bool render_distances_are_plain(const NodeViews *nodes);
+/* A set as the document has it; "none" when empty. */
+void render_add_set(Table *table, Bytes set);
+/* A set of nodes; "any" when it holds all that have CPUs, "-" when not known. */
+void render_add_home(Table *table, const NodeViews *nodes, const DomainView *domain);
