@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What status says about domains against xl and xenstore, how soon it knows of them, and the other readers of it."""
+import json
+import re
+import time
+
+from host import MIB_PAGES, bus, cpu_list, create, destroy, destroy_all, fresh_status, raw, run, status, vcpu_list, \
+    wait_for
+from tap import Tap
+
+tap = Tap()
+STATES = {"r": {"running"}, "b": {"blocked"}, "p": {"paused"}, "s": {"shutdown"}, "c": {"crashed"}, "d": {"dying"},
+          "-": {"running", "blocked"}}
+
+
+def by_id(document):
+    return {d["domid"]: d for d in document["domains"]}
+
+
+def locality(domain, cpu_node):
+    """The contract's formula for a host where every node has CPUs and memory and there is one pool."""
+    pool, values = set(cpu_node), []
+    pages = {n["node"]: n["bytes"] for n in domain["memory"]["nodes"] or []}
+    total = sum(pages.values())
+    for vcpu in domain["vcpu_affinity"]:
+        if vcpu["online"]:
+            hard = cpu_list(vcpu["hard"]) & pool or pool
+            where = hard & cpu_list(vcpu["soft"]) or hard
+            values.append(sum(held / total * sum(cpu_node[c] == n for c in where) / len(where)
+                              for n, held in pages.items()) if total else 0)
+    if not values or not total or domain["state"] == "dying":
+        return None
+    return sum(values) / len(values)
+
+
+def against_xl(document, types):
+    rows = by_id(document)
+    listed = {}
+    for line in run("xl", "list").splitlines()[1:]:
+        match = re.match(r"(\S+)\s+(\d+)\s+(\d+)\s+(\d+)\s+([-rbpscd]{6})", line)
+        listed[int(match[2])] = match
+    tap.equal(sorted(rows), sorted(listed), "the domains of xl list")
+    uuids = {int(m[2]): m[1] for m in re.finditer(r"(?m)^([0-9a-f-]{36})\s+(\d+)", run("xl", "vm-list"))}
+    for domid, match in listed.items():
+        domain = rows[domid]
+        tap.equal(domain["name"], match[1], f"domain {domid}: name")
+        tap.equal(domain["name"], run("xenstore-read", f"/local/domain/{domid}/name").strip(), f"domain {domid}: xenstore's name")
+        tap.equal(domain["uuid"], uuids[domid], f"domain {domid}: uuid")
+        letter = match[5].replace("-", "")[:1] or "-"
+        tap.ok(domain["state"] in STATES[letter] or domid == 0, f"domain {domid}: state {domain['state']} for {match[5]}")
+        tap.equal(domain["type"], types[domid], f"domain {domid}: type")
+        tap.equal(domain["pool"], 0, f"domain {domid}: pool")
+        tap.ok(abs(domain["memory"]["total"] // (1 << 20) - int(match[3])) <= 1, f"domain {domid}: memory",
+               f"{domain['memory']['total']} {match[3]}")
+
+
+def vcpus(document):
+    rows = by_id(document)
+    for domid, wanted in vcpu_list().items():
+        domain = rows[domid]
+        tap.equal(domain["vcpus"], len(wanted), f"domain {domid}: vCPUs")
+        shown = [(v["vcpu"], v["online"], cpu_list(v["hard"]), cpu_list(v["soft"])) for v in domain["vcpu_affinity"]]
+        tap.equal(shown, [(w["vcpu"], w["online"], w["hard"], w["soft"]) for w in wanted], f"domain {domid}: affinities")
+        offline = [v["cpu"] for v in domain["vcpu_affinity"] if not v["online"]]
+        tap.ok(not any(cpu is not None for cpu in offline), f"domain {domid}: an offline vCPU is on no CPU", offline)
+
+
+def figures(document):
+    topology = json.loads(run("numad-xen", "topology", "--json"))
+    cpu_node = {row["cpu"]: row["node"] for row in topology["cpus"]}
+    for domid, domain in by_id(document).items():
+        wanted = locality(domain, cpu_node)
+        tap.ok(domain["locality"] is None if wanted is None else abs(domain["locality"] - wanted) < 2e-6,
+               f"domain {domid}: locality {domain['locality']}", f"wanted {wanted}")
+    load = {n: 0.0 for n in set(cpu_node.values())}
+    for domain in document["domains"]:
+        for vcpu in domain["vcpu_affinity"]:
+            if vcpu["online"]:
+                where = cpu_list(vcpu["hard"]) & cpu_list(vcpu["soft"]) or cpu_list(vcpu["hard"])
+                for cpu in where:
+                    load[cpu_node[cpu]] += 1 / len(where)
+    for row in document["nodes"]:
+        tap.ok(abs(row["vcpus"] - load[row["node"]]) < 1e-5, f"vCPU load of node {row['node']}", f"{row['vcpus']} {load}")
+
+
+def affinity_nodes(document, placed):
+    rows = by_id(document)
+    for domid, node in placed.items():
+        tap.equal(rows[domid]["node_affinity"], str(node), f"domain {domid}: node affinity")
+        tap.ok(rows[domid]["locality"] > 0.99, f"domain {domid}: local to node {node}", rows[domid]["locality"])
+
+
+def readers(placed):
+    """numastat and the bus methods say what the hypercall says."""
+    counted = raw()
+    listing = bus("ListDomains")["data"][0]
+    tap.equal([row[0] for row in listing], sorted(counted), "ListDomains: domids")
+    for domid, _, _, held in listing:
+        wanted = counted[domid]["total"] - counted[domid]["extra"]
+        tap.ok(abs(held // 4096 - wanted) < MIB_PAGES, f"ListDomains: bytes of domain {domid}", f"{held} {wanted}")
+    for domid, node in placed.items():
+        pages = {n: b // 4096 for n, b in bus("GetDomainMemory", "u", str(domid))["data"][0]}
+        tap.equal(pages, counted[domid]["nodes"], f"GetDomainMemory of domain {domid}")
+        text = run("numad-xen", "numastat", "-d", str(domid), "--pages")
+        found = {int(m[1]): int(m[2]) for m in re.finditer(rf"DOM{domid}: NODE(\d+): PAGES: (\d+)", text)}
+        tap.equal({n: p for n, p in found.items() if p}, counted[domid]["nodes"], f"numastat --pages of domain {domid}")
+        tap.ok(re.search(r"\d", run("numad-xen", "numastat", "-d", str(domid))), f"numastat of domain {domid}")
+    text = run("numad-xen", "status")
+    tap.ok(all(len(line) <= 80 for line in text.splitlines()), "status keeps to 80 columns", text)
+    for name in ("d-pv", "d-wide", "d-pvh"):
+        tap.ok(name in text, f"status shows {name}", text)
+
+
+def knows(domid, present):
+    return lambda: (any(d["domid"] == domid for d in status()["domains"]) == present)
+
+
+def events():
+    """With a timer of a minute only xenstore's watches can tell of a domain so soon."""
+    conf = "/etc/numad-xen/numad-xend.conf"
+    kept = open(conf).read()
+    with open(conf, "w") as file:
+        file.write("[daemon]\ninterval_ms=60000\n")
+    run("systemctl", "restart", "numad-xend")
+    try:
+        for turn in range(3):
+            domid = create(f"e{turn}", 32, node=turn)
+            begin = time.monotonic()
+            wait_for(f"domain {domid} in status", knows(domid, True), 5, 0.02)
+            tap.note(f"domain {domid} known {time.monotonic() - begin:.2f} s after xl create")
+            destroy(f"e{turn}")
+            begin = time.monotonic()
+            wait_for(f"domain {domid} out of status", knows(domid, False), 5, 0.02)
+            tap.note(f"domain {domid} forgotten {time.monotonic() - begin:.2f} s after xl destroy")
+            tap.ok(True, f"turn {turn}: watches tell of a domain's birth and death")
+    finally:
+        with open(conf, "w") as file:
+            file.write(kept)
+        run("systemctl", "restart", "numad-xend")
+
+
+def promptly():
+    """With the default timer: the slowest of five, start to shown, is well below what the timer alone could do."""
+    slowest = 0
+    for turn in range(5):
+        domid = create(f"q{turn}", 24, node=turn % 4)
+        begin = time.monotonic()
+        wait_for(f"domain {domid} in status", knows(domid, True), 5, 0.02)
+        slowest = max(slowest, time.monotonic() - begin)
+        destroy(domid)
+        begin = time.monotonic()
+        wait_for(f"domain {domid} out of status", knows(domid, False), 5, 0.02)
+        slowest = max(slowest, time.monotonic() - begin)
+    tap.ok(slowest < 1.2, f"a domain is shown or forgotten within 1.2 s (slowest of ten {slowest:.2f} s)")
+
+
+def main():
+    wide = create("d-wide", 300, node=1, vcpus=4)
+    placed = {create("d-pv", 200, node=2, vcpus=2): 2, create("d-pvh", 96, "pvh", node=3): 3}
+    types = {domid: "pv" for domid in (0, wide, *placed)} | {max(placed): "pvh"}
+    run("xl", "vcpu-pin", "d-wide", "0", "0-3", "2")
+    document = fresh_status()
+    against_xl(document, types)
+    vcpus(document)
+    figures(document)
+    affinity_nodes(document, placed)
+    readers({wide: 1, **placed})
+    destroy_all()
+    promptly()
+    events()
+    destroy_all()
+    tap.done()
+
+
+main()
