@@ -12,7 +12,7 @@
 #define FIXED_SIZE_MAX 4096u       /* of a record; far more than any Xen has reason for */
 #define DOMAINS_BUFFER (256u << 10) /* of one DOMAINS call: bounds its time */
 #define DOMAINS_MAX_RECORDS 256u
-#define RETRIES 8u /* of calls that say -ERANGE or get nowhere, in a collection */
+#define RETRIES 8u /* of an operation that says -ERANGE or gets nowhere, in a collection */
 
 static const char call_name[] = "XENMEM_numa_heap";
 
@@ -150,11 +150,11 @@ static int fill_node(XenHeap *heap, NodeRow *node, const uint8_t *record)
 }
 
 /* Takes the counts that Xen says it needs. Whether asking again makes sense. */
-static bool take_counts(XenHeap *heap, const struct xen_numa_heap *arg)
+static bool take_counts(XenHeap *heap, const struct xen_numa_heap *arg, unsigned *retries)
 {
-    if (heap->retries == 0 || arg->nr_nodes > NODES_MAX || arg->nr_orders > XEN_NUMA_HEAP_MAX_ENTRIES)
+    if (*retries == 0 || arg->nr_nodes == 0 || arg->nr_nodes > NODES_MAX || arg->nr_orders > XEN_NUMA_HEAP_MAX_ENTRIES)
         return false;
-    heap->retries--;
+    (*retries)--;
     heap->n_nodes = arg->nr_nodes;
     heap->n_orders = arg->nr_orders;
     return true;
@@ -165,6 +165,7 @@ static int fetch_nodes(XenSource *s, size_t *ret_stride, uint32_t *ret_n)
 {
     XenHeap *heap = &s->heap;
     struct xen_numa_heap arg;
+    unsigned retries = RETRIES;
     int r;
 
     do {
@@ -177,7 +178,7 @@ static int fetch_nodes(XenSource *s, size_t *ret_stride, uint32_t *ret_n)
         if (r == 0)
             r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, heap->n_nodes * *ret_stride);
         xen_spend(s, 4);
-    } while (r == -ERANGE && take_counts(heap, &arg));
+    } while (r == -ERANGE && take_counts(heap, &arg, &retries));
     *ret_n = MIN(arg.nr_records, heap->n_nodes);
     return r;
 }
@@ -265,7 +266,7 @@ static int fetch_domains(XenSource *s, size_t stride, uint32_t room)
     if (r == 0)
         r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, room * stride);
     xen_spend(s, 8 + (int)MIN(arg.nr_records, room) / 4);
-    if (r == -ERANGE && take_counts(heap, &arg))
+    if (r == -ERANGE && take_counts(heap, &arg, &heap->retries))
         return 0;
     if (r < 0)
         return r;

@@ -46,7 +46,7 @@ typedef struct XenHeap {
     uint8_t *buffer;
     size_t buffer_size;
     uint32_t first;   /* domid from which to go on */
-    unsigned retries; /* left in this collection */
+    unsigned retries; /* of DOMAINS, left in this collection */
 } XenHeap;
 
 /* The DMA width of a Xen that does not say what is `low` itself. */

@@ -22,7 +22,35 @@ xen_libxc_files = \
 # Needs $(HWLOC_CFLAGS) and $(HWLOC_LIBS).
 hwloc_files = daemon/source/hwloc.c daemon/source/hwloc.h
 
-# With the lists above and libcore; no Xen needed.
+# The source on a Xen that is a few arrays; these need neither Xen nor its libraries.
 xen_unit_tests = \
 	tests/unit/test-xen-dmabits \
-	tests/unit/test-xen-source
+	tests/unit/test-xen-domains \
+	tests/unit/test-xen-failures \
+	tests/unit/test-xen-heap \
+	tests/unit/test-xen-topology
+check_PROGRAMS += $(xen_unit_tests)
+TESTS += $(xen_unit_tests)
+
+noinst_LTLIBRARIES += libfakexen.la
+libfakexen_la_SOURCES = \
+	tests/unit/fake-xen.c tests/unit/fake-xen.h tests/unit/unit.h \
+	$(xen_source_files)
+libfakexen_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+libfakexen_la_LIBADD = libcore.la $(CMOCKA_LIBS)
+
+tests_unit_test_xen_dmabits_SOURCES = tests/unit/test-xen-dmabits.c
+tests_unit_test_xen_dmabits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_dmabits_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_domains_SOURCES = tests/unit/test-xen-domains.c
+tests_unit_test_xen_domains_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_domains_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_failures_SOURCES = tests/unit/test-xen-failures.c
+tests_unit_test_xen_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_failures_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_heap_SOURCES = tests/unit/test-xen-heap.c
+tests_unit_test_xen_heap_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_heap_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_topology_SOURCES = tests/unit/test-xen-topology.c
+tests_unit_test_xen_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_topology_LDADD = libfakexen.la $(CMOCKA_LIBS)

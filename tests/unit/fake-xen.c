@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/unit/fake-xen.h"
+
+#include "tests/unit/unit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE 4096u
+#define GIB (1ull << 30)
+
+static FakeXen *fake_xen(const XenCalls *calls)
+{
+    return (FakeXen *)calls;
+}
+
+/* Whether the call fails, and with what. */
+static int enter(FakeXen *fake, FakeCall call)
+{
+    if (fake->before)
+        fake->before(fake, call);
+    if (fake->counts[call]++ < fake->skips[call])
+        return 0;
+    return fake->errors[call];
+}
+
+static void scramble(FakeXen *fake, void *to, size_t size)
+{
+    if (!fake->garbage)
+        return;
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)to)[i] = rand_r(&fake->seed) % 3 ? (uint8_t)rand_r(&fake->seed) : (uint8_t)-(rand_r(&fake->seed) & 1);
+}
+
+static int fake_version(XenCalls *calls, char **ret_version)
+{
+    int r = enter(fake_xen(calls), FAKE_VERSION);
+
+    if (r == 0)
+        *ret_version = strdup("4.17.5");
+    return r;
+}
+
+static int fake_commandline(XenCalls *calls, char **ret_text)
+{
+    int r = enter(fake_xen(calls), FAKE_COMMANDLINE);
+
+    if (r == 0)
+        *ret_text = strdup(fake_xen(calls)->commandline);
+    return r;
+}
+
+static int fake_physinfo(XenCalls *calls, XenPhysInfo *ret_info)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_PHYSINFO);
+
+    if (r < 0)
+        return r;
+    *ret_info = (XenPhysInfo){
+        .max_cpu_id = fake->max_cpu_id, .max_node_id = 63, .total_pages = 1000, .free_pages = 400, .outstanding_pages = 7};
+    scramble(fake, ret_info, sizeof(*ret_info));
+    return 0;
+}
+
+static int fake_numacount(XenCalls *calls, uint32_t *ret_n_nodes)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_NUMACOUNT);
+
+    if (r < 0)
+        return r;
+    *ret_n_nodes = fake->n_nodes;
+    if (fake->garbage)
+        *ret_n_nodes = (uint32_t)rand_r(&fake->seed) >> (rand_r(&fake->seed) % 31);
+    return 0;
+}
+
+static int fake_numainfo(XenCalls *calls, uint32_t *n, XenMemInfo *nodes, uint32_t *distances)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_NUMAINFO);
+
+    if (r < 0)
+        return r;
+    *n = MIN(*n, fake->n_nodes);
+    for (uint32_t i = 0; i < *n; i++) {
+        nodes[i] = fake->nodes[i];
+        for (uint32_t j = 0; j < *n; j++)
+            distances[i * *n + j] = fake->distances[i][j];
+    }
+    scramble(fake, nodes, *n * sizeof(*nodes));
+    return 0;
+}
+
+static int fake_cputopoinfo(XenCalls *calls, uint32_t *n, XenCpuTopo *cpus)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_CPUTOPOINFO);
+
+    if (r < 0)
+        return r;
+    *n = MIN(*n, fake->n_cpus);
+    memcpy(cpus, fake->cpus, *n * sizeof(*cpus));
+    scramble(fake, cpus, *n * sizeof(*cpus));
+    return 0;
+}
+
+static uint64_t free_below(const FakeXen *fake, uint32_t node, unsigned width)
+{
+    uint64_t limit = width && width < 64 ? 1ull << width : UINT64_MAX;
+
+    return sub_saturating(MIN(fake->ranges[node].end, limit), fake->ranges[node].start);
+}
+
+static int fake_availheap(XenCalls *calls, uint32_t node, unsigned max_width, uint64_t *ret_bytes)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_AVAILHEAP);
+
+    if (r < 0)
+        return r;
+    *ret_bytes = 0;
+    for (uint32_t i = 0; i < fake->n_nodes; i++)
+        if (node == XEN_ANY_NODE || node == i)
+            *ret_bytes += free_below(fake, i, max_width);
+    scramble(fake, ret_bytes, sizeof(*ret_bytes));
+    return 0;
+}
+
+/* --- domains --- */
+
+static FakeDomain *find(FakeXen *fake, domid_t domid)
+{
+    for (size_t i = 0; i < fake->n_domains; i++)
+        if (fake->domains[i].info.domid == domid && !fake->domains[i].dead)
+            return &fake->domains[i];
+    return NULL;
+}
+
+static int fake_domains(XenCalls *calls, domid_t first, uint32_t room, XenDomInfo *ret_infos)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_DOMAINS);
+    uint32_t n = 0;
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < fake->n_domains && n < room; i++)
+        if (fake->domains[i].info.domid >= first && !fake->domains[i].unlisted)
+            ret_infos[n++] = fake->domains[i].info;
+    scramble(fake, ret_infos, n * sizeof(*ret_infos));
+    for (uint32_t i = 0; fake->garbage && i < n && rand_r(&fake->seed) % 4; i++) {
+        ret_infos[i].domid = (domid_t)(first + i); /* in order, so that the rest is looked at, but for a quarter */
+        ret_infos[i].max_vcpu_id %= 64;
+    }
+    return (int)n;
+}
+
+static int fake_vcpu_info(XenCalls *calls, domid_t domid, uint32_t vcpu, XenVcpuInfo *ret_info)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_VCPU_INFO);
+
+    if (r == 0 && !fake->garbage && !find(fake, domid))
+        r = -ESRCH;
+    if (r < 0)
+        return r;
+    *ret_info = (XenVcpuInfo){.online = vcpu == 0, .cpu = 1 + vcpu, .cpu_time_ns = 1000};
+    scramble(fake, &ret_info->cpu, sizeof(ret_info->cpu));
+    return 0;
+}
+
+static void fill_mask(FakeXen *fake, uint8_t *mask, size_t n_bytes, uint8_t first)
+{
+    memset(mask, 0xff, n_bytes);
+    if (n_bytes)
+        mask[0] = first;
+    scramble(fake, mask, n_bytes);
+}
+
+static int fake_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uint8_t *hard, uint8_t *soft, size_t n_bytes)
+{
+    FakeXen *fake = fake_xen(calls);
+    const FakeDomain *domain = find(fake, domid);
+    int r = enter(fake, FAKE_VCPU_AFFINITY);
+
+    if (r == 0 && !fake->garbage && !find(fake, domid))
+        r = -ESRCH;
+    if (r < 0)
+        return r;
+    fill_mask(fake, hard, n_bytes, domain ? domain->hard : 0);
+    fill_mask(fake, soft, n_bytes, domain ? domain->soft : 0);
+    return 0;
+}
+
+static int fake_node_affinity(XenCalls *calls, domid_t domid, uint8_t *nodes, size_t n_bytes)
+{
+    FakeXen *fake = fake_xen(calls);
+    const FakeDomain *domain;
+    int r = enter(fake, FAKE_NODE_AFFINITY);
+
+    domain = find(fake, domid);
+    if (r == 0 && !fake->garbage && !domain)
+        r = -ESRCH;
+    if (r < 0)
+        return r;
+    fill_mask(fake, nodes, n_bytes, domain ? domain->nodes : 0);
+    return 0;
+}
+
+static int fake_pool(XenCalls *calls, uint32_t *pool, uint8_t *cpus, size_t n_bytes)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_POOL);
+
+    if (r < 0)
+        return r;
+    if (fake->garbage) {
+        scramble(fake, pool, sizeof(*pool));
+        fill_mask(fake, cpus, n_bytes, 0);
+        return 0;
+    }
+    for (unsigned i = 0; i < fake->n_pools; i++)
+        if (fake->pools[i] >= *pool) {
+            *pool = fake->pools[i];
+            fill_mask(fake, cpus, n_bytes, fake->pool_cpus[i]);
+            return 0;
+        }
+    return -ENOENT;
+}
+
+/* --- XENMEM_numa_heap --- */
+
+static int heap_query(FakeXen *fake, struct xen_numa_heap *arg, void *buffer, size_t size)
+{
+    struct xen_numa_heap_query record = {
+        .features = fake->heap_features,
+        .node_size = (uint32_t)sizeof(struct xen_numa_heap_node) + fake->appended,
+        .domain_size = (uint32_t)sizeof(struct xen_numa_heap_domain) + fake->appended,
+    };
+
+    assert_true(size == sizeof(record));
+    arg->nr_records = 1;
+    memcpy(buffer, &record, sizeof(record));
+    return 0;
+}
+
+static int heap_nodes(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer, size_t size)
+{
+    size_t stride = sizeof(struct xen_numa_heap_node) + fake->appended + arg->nr_orders * sizeof(uint64_t);
+
+    if (arg->nr_records < fake->n_nodes || arg->nr_orders < fake->heap_orders) {
+        arg->nr_records = fake->n_nodes;
+        return -ERANGE;
+    }
+    assert_true(arg->nr_records * stride <= size);
+    memset(buffer, 0, arg->nr_records * stride);
+    for (uint32_t i = 0; i < fake->n_nodes; i++) {
+        struct xen_numa_heap_node node = {.present = 500 + i, .free = 200 + i, .low = 20 + i, .dirty = 10 + i, .claimed = 3};
+
+        memcpy(buffer + i * stride, &node, sizeof(node));
+        memset(buffer + i * stride + sizeof(node), 0xee, fake->appended);
+        for (uint64_t order = 0; order < fake->heap_orders; order++)
+            memcpy(buffer + i * stride + sizeof(node) + fake->appended + order * 8, &order, 8);
+    }
+    arg->nr_records = fake->n_nodes;
+    return 0;
+}
+
+static void put_domain(const FakeXen *fake, const FakeDomain *domain, uint8_t *record, uint32_t n_nodes)
+{
+    struct xen_numa_heap_domain fixed = {
+        .domid = domain->info.domid, .flags = domain->heap_flags, .total = domain->info.tot_pages, .extra = domain->extra};
+
+    memcpy(fixed.handle, domain->info.handle, sizeof(fixed.handle));
+    memcpy(record, &fixed, sizeof(fixed));
+    memset(record + sizeof(fixed), 0xee, fake->appended);
+    memcpy(record + sizeof(fixed) + fake->appended, domain->pages, MIN(n_nodes, FAKE_NODES) * sizeof(uint64_t));
+}
+
+static int heap_domains(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer, size_t size)
+{
+    size_t stride = sizeof(struct xen_numa_heap_domain) + fake->appended + arg->nr_nodes * sizeof(uint64_t);
+    uint32_t room = fake->batch ? MIN(arg->nr_records, fake->batch) : arg->nr_records, n = 0, first = arg->first_domid;
+
+    if (arg->nr_nodes < fake->n_nodes || arg->nr_records == 0) {
+        arg->nr_records = 1;
+        return -ERANGE;
+    }
+    assert_true(arg->nr_records * stride <= size);
+    memset(buffer, 0, arg->nr_records * stride);
+    arg->first_domid = XEN_NUMA_HEAP_END;
+    for (size_t i = 0; i < fake->n_domains; i++) {
+        if (fake->domains[i].info.domid < first || fake->domains[i].dead)
+            continue;
+        if (n == room) {
+            arg->first_domid = fake->domains[i].info.domid;
+            break;
+        }
+        put_domain(fake, &fake->domains[i], buffer + n++ * stride, arg->nr_nodes);
+    }
+    arg->nr_records = n;
+    if (fake->stuck) {
+        arg->first_domid = first;
+        arg->nr_records = 0;
+    }
+    return 0;
+}
+
+static int fake_numa_heap(XenCalls *calls, struct xen_numa_heap *arg, void *buffer, size_t size)
+{
+    static int (*const ops[])(FakeXen *, struct xen_numa_heap *, uint8_t *, size_t) = {NULL, heap_nodes, heap_domains};
+    FakeXen *fake = fake_xen(calls);
+    int r;
+
+    assert_int_equal(arg->version, XEN_NUMA_HEAP_VERSION);
+    assert_int_equal(arg->flags | arg->pad, 0);
+    assert_in_range(arg->op, XEN_NUMA_HEAP_QUERY, XEN_NUMA_HEAP_DOMAINS);
+    r = enter(fake, FAKE_HEAP_QUERY + arg->op);
+    if (r < 0)
+        return r;
+    r = arg->op == XEN_NUMA_HEAP_QUERY ? heap_query(fake, arg, buffer, size) : ops[arg->op](fake, arg, buffer, size);
+    if (r == 0 || r == -ERANGE) {
+        arg->nr_nodes = fake->n_nodes;
+        arg->nr_orders = fake->heap_orders;
+    }
+    if (arg->op != XEN_NUMA_HEAP_QUERY) { /* a lying QUERY is another test */
+        scramble(fake, buffer, size);
+        if (fake->garbage && rand_r(&fake->seed) % 2)
+            scramble(fake, &arg->nr_nodes, 4 * sizeof(uint32_t));
+        if (fake->garbage && rand_r(&fake->seed) % 4 == 0)
+            r = -ERANGE;
+    }
+    return r;
+}
+
+/* --- xenstore --- */
+
+static void fake_store_close(XenCalls *calls)
+{
+    FakeXen *fake = fake_xen(calls);
+
+    for (int i = 0; i < 2; i++) {
+        if (fake->store[i] >= 0)
+            close(fake->store[i]);
+        fake->store[i] = -1;
+    }
+    fake->events = 0;
+}
+
+static int fake_store_open(XenCalls *calls)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_STORE_OPEN);
+
+    if (r < 0)
+        return r;
+    assert_int_equal(pipe(fake->store), 0);
+    fake_xen_event(fake); /* a new watch fires at once */
+    return 0;
+}
+
+static int fake_store_name(XenCalls *calls, domid_t domid, char **ret_name)
+{
+    FakeXen *fake = fake_xen(calls);
+    const FakeDomain *domain = find(fake, domid);
+    int r = enter(fake, FAKE_STORE_NAME);
+
+    assert_true(fake->store[0] >= 0);
+    if (r == 0 && (!domain || !domain->name))
+        r = -ENOENT;
+    if (r < 0)
+        return r;
+    *ret_name = strdup(domain->name);
+    return 0;
+}
+
+static int fake_store_fd(const XenCalls *calls)
+{
+    return fake_xen(calls)->store[0];
+}
+
+static int fake_store_event(XenCalls *calls)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_STORE_EVENT);
+    char byte;
+
+    if (r < 0)
+        return r;
+    if (fake->events == 0)
+        return 0;
+    if (--fake->events == 0)
+        assert_int_equal(read(fake->store[0], &byte, 1), 1);
+    return 1;
+}
+
+void fake_xen_event(FakeXen *fake)
+{
+    if (fake->events++ == 0)
+        assert_int_equal(write(fake->store[1], "e", 1), 1);
+}
+
+static void fake_free(XenCalls *calls)
+{
+    FakeXen *fake = fake_xen(calls);
+
+    fake_store_close(calls);
+    if (fake->freed)
+        *fake->freed = true;
+    free(fake->domains);
+    free(fake);
+}
+
+/* --- what the tests use --- */
+
+static const XenCallsOps fake_ops = {
+    .version = fake_version,
+    .commandline = fake_commandline,
+    .physinfo = fake_physinfo,
+    .numacount = fake_numacount,
+    .numainfo = fake_numainfo,
+    .cputopoinfo = fake_cputopoinfo,
+    .availheap = fake_availheap,
+    .domains = fake_domains,
+    .vcpu_info = fake_vcpu_info,
+    .vcpu_affinity = fake_vcpu_affinity,
+    .node_affinity = fake_node_affinity,
+    .pool = fake_pool,
+    .numa_heap = fake_numa_heap,
+    .store_open = fake_store_open,
+    .store_close = fake_store_close,
+    .store_name = fake_store_name,
+    .store_fd = fake_store_fd,
+    .store_event = fake_store_event,
+    .free = fake_free,
+};
+
+static void build_host(FakeXen *fake)
+{
+    fake->commandline = "placeholder dom0_mem=1024M";
+    fake->max_cpu_id = 7;
+    fake->n_cpus = 4;
+    for (uint32_t i = 0; i < fake->n_cpus; i++)
+        fake->cpus[i] = (XenCpuTopo){.core = i % 2, .socket = i / 2, .node = i / 2};
+    fake->n_nodes = 2;
+    for (uint32_t i = 0; i < fake->n_nodes; i++) {
+        fake->nodes[i] = (XenMemInfo){.size = 2 * GIB, .free = GIB};
+        fake->ranges[i].start = i * 2 * GIB;
+        fake->ranges[i].end = fake->ranges[i].start + GIB;
+        for (uint32_t j = 0; j < fake->n_nodes; j++)
+            fake->distances[i][j] = i == j ? 10 : 21;
+    }
+    fake->n_pools = 1;
+    fake->pool_cpus[0] = 0x0f;
+    fake->heap_features = XEN_NUMA_HEAP_F_NODE_PAGES | XEN_NUMA_HEAP_F_NODE_MEMORY;
+}
+
+FakeXen *fake_xen_new(void)
+{
+    FakeXen *fake = calloc(1, sizeof(*fake));
+
+    assert_non_null(fake);
+    fake->calls.ops = &fake_ops;
+    fake->store[0] = fake->store[1] = -1;
+    build_host(fake);
+    fake_xen_add(fake, 1)->name = "Domain-0";
+    memset(fake->domains[0].info.handle, 0, 16);
+    return fake;
+}
+
+FakeDomain *fake_xen_add(FakeXen *fake, size_t n)
+{
+    size_t first = fake->n_domains;
+
+    fake->domains = realloc(fake->domains, (first + n) * sizeof(*fake->domains));
+    assert_non_null(fake->domains);
+    for (; fake->n_domains < first + n; fake->n_domains++) {
+        FakeDomain *domain = &fake->domains[fake->n_domains];
+        domid_t domid = fake->n_domains ? (domid_t)(domain[-1].info.domid + 1) : 0;
+
+        *domain = (FakeDomain){
+            .info = {.domid = domid, .flags = XEN_DOMAIN_RUNNING, .tot_pages = 30, .max_pages = 40, .nr_online_vcpus = 1},
+            .pages = {10, 20},
+            .hard = 0x0f,
+            .soft = 0x0c,
+            .nodes = 0x02,
+            .name = "guest",
+        };
+        memset(domain->info.handle, 0x5a, 16);
+        memcpy(domain->info.handle, &domid, sizeof(domid));
+    }
+    return &fake->domains[first];
+}
+
+static int fake_view(uint32_t *ret_nodes, uint32_t *ret_cpus)
+{
+    *ret_nodes = 1;
+    *ret_cpus = 2;
+    return 0;
+}
+
+Source *fake_xen_source(FakeXen *fake)
+{
+    Source *source = NULL;
+
+    assert_int_equal(xen_source_new_on(&fake->calls, fake_view, &source), 0);
+    return source;
+}
+
+HostRows *fake_xen_collect(Source *source, bool full)
+{
+    HostRows *rows = NULL;
+    int r = source->ops->begin(source, full);
+
+    assert_int_equal(r, 0);
+    for (unsigned steps = 0; (r = source->ops->step(source, &rows)) > 0; steps++)
+        assert_true(steps < 100000);
+    return r == 0 ? rows : NULL;
+}
+
+const DomainRow *fake_xen_row(const HostRows *rows, domid_t domid)
+{
+    for (size_t i = 0; i < rows->n_domains; i++)
+        if (rows->domains[i].domid == domid)
+            return &rows->domains[i];
+    return NULL;
+}

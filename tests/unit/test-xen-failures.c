@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "lib/core/snapshot.h"
+#include "tests/unit/fake-xen.h"
+#include "tests/unit/unit.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Every call fails with every error, answers are random, xenstore ends: rows all the same, and the truth about them. */
+
+static const int errors[] = {EPERM,  EACCES, EINVAL, ESRCH, ENOENT, ENOSYS, EOPNOTSUPP,
+                             ENOMEM, EFAULT, EAGAIN, EBUSY, ERANGE, EIO,    ENOTCONN};
+
+static bool is_heap(FakeCall call)
+{
+    return call >= FAKE_HEAP_QUERY && call <= FAKE_HEAP_DOMAINS;
+}
+
+/* Which warning is due; -1: none, it is an ordinary thing to happen. */
+static int expected_warning(FakeCall call, int error)
+{
+    bool gone = error == ESRCH || error == ENOENT;
+
+    if (call == FAKE_STORE_EVENT)
+        return -1; /* the connection is made anew */
+    if ((call == FAKE_POOL || call == FAKE_STORE_NAME) && error == ENOENT)
+        return -1;
+    if ((call == FAKE_VCPU_INFO || call == FAKE_VCPU_AFFINITY || call == FAKE_NODE_AFFINITY) && gone)
+        return -1;
+    if (is_heap(call) && (error == ENOSYS || error == EOPNOTSUPP))
+        return WARNING_PATCH_MISSING;
+    if (error == EPERM || error == EACCES || error == ENOSYS)
+        return WARNING_NOT_PERMITTED;
+    return WARNING_SOURCE_FAILED;
+}
+
+static void check_warning(const Source *source, const HostRows *rows, FakeCall call, int error)
+{
+    int code = expected_warning(call, error);
+    uint64_t counted = source->errors[ERROR_XEN] + source->errors[ERROR_XENSTORE];
+
+    if (code < 0)
+        assert_int_equal(rows->warnings.n, 0);
+    else
+        assert_true(warning_list_has(&rows->warnings, (WarningCode)code));
+    if (code == WARNING_NOT_PERMITTED || code == WARNING_SOURCE_FAILED)
+        assert_true(counted > 0);
+    else
+        assert_int_equal(counted, 0);
+}
+
+static void check_rows(HostRows *rows, FakeCall call)
+{
+    Snapshot *snapshot = NULL;
+
+    if (is_heap(call))
+        assert_int_equal(rows->domains[0].node_pages != NULL, call == FAKE_HEAP_NODES);
+    if (call != FAKE_NUMACOUNT && call != FAKE_NUMAINFO)
+        assert_int_equal(rows->n_nodes, 2);
+    if (call != FAKE_DOMAINS && call != FAKE_VCPU_INFO && call != FAKE_VCPU_AFFINITY && call != FAKE_NODE_AFFINITY)
+        assert_int_equal(rows->n_domains, 3);
+    assert_int_equal(snapshot_seal(rows, 1, 0, &snapshot), 0);
+    snapshot_unref(snapshot);
+}
+
+static void test_every_error_of_every_call(void **state)
+{
+    for (int call = 0; call < _FAKE_MAX; call++)
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+            FakeXen *fake = fake_xen_new();
+            _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+            HostRows *rows;
+
+            fake_xen_add(fake, 2);
+            if (call == FAKE_AVAILHEAP || call == FAKE_COMMANDLINE)
+                fake->heap_features = XEN_NUMA_HEAP_F_NODE_PAGES; /* so that they are called */
+            fake->errors[call] = -errors[i];
+            rows = fake_xen_collect(source, true);
+            assert_non_null(rows);
+            assert_true(fake->counts[call] > 0 || call == FAKE_STORE_EVENT);
+            check_warning(source, rows, (FakeCall)call, errors[i]);
+            check_rows(rows, (FakeCall)call);
+        }
+}
+
+/* From a later call on, in the second generation, when there is something to be old. */
+static void test_every_error_later(void **state)
+{
+    for (int call = 0; call < _FAKE_MAX; call++)
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+            FakeXen *fake = fake_xen_new();
+            _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+            HostRows *rows;
+
+            fake_xen_add(fake, 2);
+            host_rows_free(fake_xen_collect(source, true));
+            fake->errors[call] = -errors[i];
+            fake->skips[call] = fake->counts[call] + 1;
+            rows = fake_xen_collect(source, true);
+            assert_non_null(rows);
+            assert_int_equal(rows->n_nodes, 2);
+            assert_int_equal(rows->n_cpus, 8);
+            assert_in_range(rows->n_domains, 1, 3);
+            host_rows_free(rows);
+        }
+}
+
+static void fail_everything(FakeXen *fake, int error)
+{
+    for (int call = 0; call < _FAKE_MAX; call++)
+        fake->errors[call] = -error;
+}
+
+/* As under a security policy that allows nothing. */
+static void test_nothing_works(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+        FakeXen *fake = fake_xen_new();
+        _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+        Snapshot *snapshot = NULL;
+        HostRows *rows;
+
+        fail_everything(fake, errors[i]);
+        rows = fake_xen_collect(source, true);
+        assert_non_null(rows);
+        assert_int_equal(rows->n_nodes + rows->n_cpus + rows->n_domains, 0);
+        assert_int_equal(rows->total, VALUE_UNKNOWN);
+        assert_null(rows->xen_version);
+        assert_true(rows->warnings.n >= 5);
+        assert_int_equal(snapshot_seal(rows, 1, 0, &snapshot), 0);
+        snapshot_unref(snapshot);
+    }
+}
+
+/* One warning for a host, however many domains it concerns; it names the call. */
+static void test_warnings_do_not_multiply(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+    fake_xen_add(fake, 999);
+    fake->errors[FAKE_VCPU_AFFINITY] = -EACCES;
+    rows = fake_xen_collect(source, true);
+    assert_int_equal(rows->n_domains, 1000);
+    assert_int_equal(rows->warnings.n, 1);
+    assert_non_null(strstr(rows->warnings.items[0].text, "getvcpuaffinity"));
+    assert_int_equal(source->errors[ERROR_XEN], 1000);
+    assert_null(rows->domains[5].vcpus);
+    assert_int_equal(rows->domains[5].n_vcpus, 1);
+}
+
+static void test_garbage(void **state)
+{
+    for (unsigned seed = 1; seed <= 100; seed++) {
+        FakeXen *fake = fake_xen_new();
+        _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+
+        fake_xen_add(fake, seed % 50);
+        fake->garbage = true;
+        fake->seed = seed;
+        for (int generation = 0; generation < 3; generation++) {
+            Snapshot *snapshot = NULL;
+            HostRows *rows = fake_xen_collect(source, generation == 2);
+
+            assert_non_null(rows);
+            assert_int_equal(snapshot_seal(rows, 1, 0, &snapshot), 0);
+            snapshot_unref(snapshot);
+        }
+    }
+}
+
+/* --- xenstore --- */
+
+static bool is_readable(const Source *source)
+{
+    struct pollfd fd = {.fd = source->ops->event_fd(source), .events = POLLIN};
+
+    return poll(&fd, 1, 0) == 1;
+}
+
+static void test_events(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+    fake_xen_add(fake, 5);
+    assert_true(source->ops->event_fd(source) >= 0);
+    assert_int_equal(source->ops->dispatch(source), 0); /* not connected yet */
+    host_rows_free(fake_xen_collect(source, true));
+    assert_int_equal(source->ops->dispatch(source), 1); /* the watch's first */
+    assert_false(is_readable(source));
+    for (int i = 0; i < 5; i++)
+        fake_xen_event(fake);
+    assert_true(is_readable(source));
+    assert_int_equal(source->ops->dispatch(source), 1);
+    assert_false(is_readable(source));
+    assert_int_equal(source->ops->dispatch(source), 0);
+    fake->domains[5].name = "renamed"; /* an event has all names read again, whosever turn it is */
+    rows = fake_xen_collect(source, false);
+    assert_string_equal(fake_xen_row(rows, 5)->name, "renamed");
+}
+
+/* The name is written after the domain is there: it is looked for until it is found. */
+static void test_late_name(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *without = NULL, *with = NULL;
+
+    fake_xen_add(fake, 7)[6].name = NULL;
+    without = fake_xen_collect(source, true);
+    assert_null(fake_xen_row(without, 7)->name);
+    assert_int_equal(without->warnings.n, 0);
+    fake->domains[7].name = "late";
+    with = fake_xen_collect(source, false);
+    assert_string_equal(fake_xen_row(with, 7)->name, "late");
+}
+
+static void test_store_lost(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    int fd = source->ops->event_fd(source);
+    unsigned tries;
+
+    fake_xen_add(fake, 20);
+    host_rows_free(fake_xen_collect(source, true));
+    fake->errors[FAKE_STORE_NAME] = fake->errors[FAKE_STORE_EVENT] = fake->errors[FAKE_STORE_OPEN] = -ENOTCONN;
+    tries = fake->counts[FAKE_STORE_OPEN];
+    for (unsigned i = 1; i <= 5; i++) {
+        _cleanup_(host_rows_free_p) HostRows *rows = fake_xen_collect(source, false);
+
+        assert_string_equal(rows->domains[7].name, "guest"); /* names stay */
+        assert_int_equal(rows->warnings.n, 1);
+        assert_int_equal(source->errors[ERROR_XENSTORE], i);
+        assert_int_equal(fake->counts[FAKE_STORE_OPEN], tries + i - 1); /* once each from the second on */
+        assert_false(is_readable(source));                              /* and no busy loop */
+    }
+    fake->errors[FAKE_STORE_NAME] = fake->errors[FAKE_STORE_EVENT] = fake->errors[FAKE_STORE_OPEN] = 0;
+    fake->domains[7].name = "renamed meanwhile";
+    for (int i = 0; i < 2; i++) {
+        _cleanup_(host_rows_free_p) HostRows *rows = fake_xen_collect(source, false);
+
+        assert_string_equal(rows->domains[7].name, "renamed meanwhile");
+        assert_int_equal(rows->warnings.n, 0);
+        assert_int_equal(source->ops->event_fd(source), fd);
+    }
+    fake_xen_event(fake);
+    assert_true(is_readable(source));
+    assert_int_equal(source->ops->dispatch(source), 1);
+}
+
+/* Noticed by the loop, not by a read. */
+static void test_store_lost_in_dispatch(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+    host_rows_free(fake_xen_collect(source, true));
+    fake->errors[FAKE_STORE_EVENT] = -ENOTCONN;
+    assert_int_equal(source->ops->dispatch(source), 0);
+    assert_false(is_readable(source));
+    assert_int_equal(source->errors[ERROR_XENSTORE], 1);
+    fake->errors[FAKE_STORE_OPEN] = -ECONNREFUSED;
+    rows = fake_xen_collect(source, false);
+    assert_true(warning_list_has(&rows->warnings, WARNING_SOURCE_FAILED));
+}
+
+/* --- not on a Xen host --- */
+
+static int no_view(uint32_t *ret_nodes, uint32_t *ret_cpus)
+{
+    return -EIO;
+}
+
+static void test_no_view_of_dom0(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = NULL;
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+    bool freed = false;
+
+    fake->freed = &freed;
+    assert_int_equal(xen_source_new_on(&fake->calls, no_view, &source), 0);
+    assert_int_equal(source->errors[ERROR_HWLOC], 1);
+    rows = fake_xen_collect(source, true);
+    assert_false(rows->has_dom0_view);
+    source->ops->free(source);
+    source = NULL;
+    assert_true(freed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_error_of_every_call),
+        cmocka_unit_test(test_every_error_later),
+        cmocka_unit_test(test_nothing_works),
+        cmocka_unit_test(test_warnings_do_not_multiply),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late_name),
+        cmocka_unit_test(test_store_lost),
+        cmocka_unit_test(test_store_lost_in_dispatch),
+        cmocka_unit_test(test_no_view_of_dom0),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
