@@ -52,7 +52,7 @@ static void log_outcome(const Collector *c, int error)
     if (error == c->error)
         return;
     if (error < 0)
-        log_error_errno(error, "collection failed, showing the last one: %m");
+        log_error_errno(error, "collection failed%s: %m", c->generation ? ", showing the last one" : "");
     else
         log_notice("collecting works again");
 }

@@ -56,3 +56,4 @@ check-patches:
 .PHONY: check-headers check-layers check-symbols check-patches
 
 EXTRA_DIST += tests/tap.py $(tree_tests)
+include tests/integration/local.mk

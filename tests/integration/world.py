@@ -2,7 +2,7 @@
 """A private bus, daemons on simulated hosts, and other users, for the integration tests.
 
 The bus runs with the rules of a system bus and the project's own policy file; everything lives in a temporary
-directory. Programs come from $BUILD (the top of the build tree), files from the source tree.
+directory. Programs come from $NX_BUILDDIR (the top of the build tree), files from the source tree.
 """
 import contextlib
 import json
@@ -19,7 +19,7 @@ import time
 import traceback
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("BUILD") or SOURCE).resolve()
+BUILD = pathlib.Path(os.environ.get("NX_BUILDDIR") or SOURCE).resolve()
 sys.path.insert(0, str(SOURCE / "tests"))
 
 from minibus import BusError, Connection, Timeout  # noqa: E402  (also for those that import us)
@@ -30,6 +30,7 @@ PATH = "/org/numadxen/NumadXen1"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 NOBODY = 65534
 NUMAD_XEND = pathlib.Path(os.environ.get("NUMAD_XEND") or BUILD / "daemon/numad-xend")
+SANITIZED = b"__asan_init" in NUMAD_XEND.read_bytes()
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "30"))  # seconds until something that must happen has failed
 
 BUS_CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+integration_tests = \
+	tests/integration/test-access.py \
+	tests/integration/test-introspect.py \
+	tests/integration/test-life.py \
+	tests/integration/test-notify.py \
+	tests/integration/test-read.py \
+	tests/integration/test-reload.py
+TESTS += $(integration_tests)
+EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/world.py
+
+daemon_unit_tests = \
+	tests/unit/test-collector \
+	tests/unit/test-limit
+check_PROGRAMS += $(daemon_unit_tests)
+TESTS += $(daemon_unit_tests)
+daemon_unit_cflags = $(AM_CFLAGS) $(SYSTEMD_CFLAGS) $(CMOCKA_CFLAGS)
+daemon_unit_ldadd = libnumadxend.la $(CMOCKA_LIBS) $(SYSTEMD_LIBS)
+
+tests_unit_test_collector_SOURCES = tests/unit/test-collector.c tests/unit/unit.h
+tests_unit_test_collector_CFLAGS = $(daemon_unit_cflags)
+tests_unit_test_collector_LDADD = $(daemon_unit_ldadd)
+tests_unit_test_limit_SOURCES = tests/unit/test-limit.c tests/unit/unit.h
+tests_unit_test_limit_CFLAGS = $(daemon_unit_cflags)
+tests_unit_test_limit_LDADD = $(daemon_unit_ldadd)
