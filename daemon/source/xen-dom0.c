@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "hwloc.h"
 #include "lib/io/file.h"
 #include "xen.h"
 
@@ -7,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether the Xen host can be asked at all; built only with Xen. */
+/* Whether the Xen host can be asked at all. */
 
 #define CAPABILITIES "/proc/xen/capabilities"
 #define PRIVCMD "/dev/xen/privcmd"
@@ -66,24 +65,4 @@ int xen_dom0_check(const char *root, char **ret_error)
         return -ENOMEM;
     r = check_capabilities(capabilities, ret_error);
     return r < 0 ? r : check_privcmd(privcmd, ret_error);
-}
-
-int xen_source_new(Source **ret_source, char **ret_error)
-{
-    _cleanup_(xen_calls_free_p) XenCalls *calls = NULL;
-    int r = xen_dom0_check("", ret_error);
-
-    if (r < 0)
-        return r;
-    r = xen_calls_open(&calls);
-    if (r < 0) {
-        if (asprintf(ret_error, "the hypervisor cannot be called: %s: run numad-xend as root in dom0" INSTEAD,
-                     strerror(-r)) < 0)
-            *ret_error = NULL;
-        return r;
-    }
-    r = xen_source_new_on(calls, hwloc_view, ret_source);
-    if (r == 0)
-        calls = NULL;
-    return r;
 }

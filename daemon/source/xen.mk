@@ -6,6 +6,7 @@ xen_source_files = \
 	daemon/source/xen.c daemon/source/xen.h \
 	daemon/source/xen-affinities.c \
 	daemon/source/xen-calls.h \
+	daemon/source/xen-dom0.c \
 	daemon/source/xen-domains.c \
 	daemon/source/xen-heap.c \
 	daemon/source/xen-low.c \
@@ -17,7 +18,7 @@ xen_source_files = \
 # Only with Xen; needs $(XEN_CFLAGS) and $(XEN_LIBS).
 xen_libxc_files = \
 	daemon/source/xen-calls-libxc.c \
-	daemon/source/xen-dom0.c
+	daemon/source/xen-open.c
 
 # Needs $(HWLOC_CFLAGS) and $(HWLOC_LIBS).
 hwloc_files = daemon/source/hwloc.c daemon/source/hwloc.h
@@ -25,6 +26,7 @@ hwloc_files = daemon/source/hwloc.c daemon/source/hwloc.h
 # The source on a Xen that is a few arrays; these need neither Xen nor its libraries.
 xen_unit_tests = \
 	tests/unit/test-xen-dmabits \
+	tests/unit/test-xen-dom0 \
 	tests/unit/test-xen-domains \
 	tests/unit/test-xen-failures \
 	tests/unit/test-xen-heap \
@@ -54,3 +56,13 @@ tests_unit_test_xen_heap_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_xen_topology_SOURCES = tests/unit/test-xen-topology.c
 tests_unit_test_xen_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_topology_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_dom0_SOURCES = tests/unit/test-xen-dom0.c
+tests_unit_test_xen_dom0_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_dom0_LDADD = libfakexen.la $(CMOCKA_LIBS)
+
+if WITH_XEN
+noinst_PROGRAMS += tests/system/xencollect
+tests_system_xencollect_SOURCES = tests/system/xencollect.c
+tests_system_xencollect_CFLAGS = $(AM_CFLAGS)
+tests_system_xencollect_LDADD = libnumadxend.la
+endif
