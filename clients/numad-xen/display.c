@@ -240,6 +240,8 @@ SizeText display_size(uint64_t bytes)
         return (SizeText){"-"};
     if (bytes == 0)
         return (SizeText){"0"};
+    if (bytes < 1024)
+        return (SizeText){"<1K"};
     for (; value >= 999.5 && unit + 1 < sizeof(units) - 1; unit++)
         value /= 1024;
     /* Whole mebibytes are what memory is given in; a gibibyte is wanted finer. */

@@ -15,7 +15,7 @@ static int run(int argc, char **argv)
     if (r != 0)
         return r == OPTION_END ? STATUS_DONE : r;
     if (index >= argc) {
-        report("what shall it do?: give a command; see numad-xen --help");
+        report("no command: see numad-xen --help");
         return STATUS_USAGE;
     }
     command = command_find(argv[index]);

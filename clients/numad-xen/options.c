@@ -25,7 +25,8 @@ static const char global_help[] =
     "  --help         print this\n"
     "  --version      print the version\n"
     "\n"
-    "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer; 5 not permitted.\n";
+    "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer;\n"
+    "5 not permitted.\n";
 
 static void print_help(const Command *command)
 {
@@ -35,8 +36,8 @@ static void print_help(const Command *command)
     else {
         printf("Usage: numad-xen COMMAND [OPTION...]\n\nWhere the memory of a Xen host's domains lies.\n\n");
         for (const Command *c = commands; c->name; c++)
-            printf("  %-9s %-27s %s\n", c->name, c->synopsis, c->summary);
-        printf("\n%s", global_help);
+            printf("  %-9s %s\n", c->name, c->summary);
+        printf("\nnumad-xen COMMAND --help tells a command's options.\n\n%s", global_help);
     }
 }
 

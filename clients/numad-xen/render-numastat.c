@@ -118,7 +118,7 @@ static void add_block(const Grid *grid, size_t first, size_t end, const Screen *
 
     if (columns && heads) {
         columns[0] = (Column){.head = "DOMID"};
-        columns[1] = (Column){.head = "NAME", .min = 8};
+        columns[1] = (Column){.head = "NAME", .min = 8, .max = NAME_MAX_WIDTH};
         for (size_t c = first; c < end; c++) {
             if (c < grid->n_nodes)
                 snprintf(heads[c - first], sizeof(*heads), "NODE%u", grid->nodes[c]);
@@ -155,7 +155,8 @@ void render_numastat(const StatusView *view, const DomainView *domains, size_t n
         screen_add(screen, to, STYLE_ALARM, "SIMULATED");
         text_add(to, "  ");
     }
-    text_add(to, "Memory of domains on nodes, in MiB\n");
+    display_add_wrapped(to, "Memory of domains on nodes, in MiB", view->host.simulated ? 11 : 0, 0, width);
+    text_add(to, "\n");
     for (size_t first = 0; first <= grid.n_nodes; first += at_once) {
         text_add(to, "\n");
         add_block(&grid, first, MIN(first + at_once, grid.n_nodes + 1), screen, width, to);

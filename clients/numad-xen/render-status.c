@@ -8,6 +8,7 @@
 #include <time.h>
 
 #define MATRIX_NODES_MAX 8u /* up to here a domain's memory has a column for each node */
+#define GROUPS_WIDTH_MAX 56u /* of distances in groups */
 #define STALE_SECONDS 10
 
 static double share(uint64_t part, uint64_t whole)
@@ -30,9 +31,9 @@ static void add_load(Table *table, const NodeView *node)
         table_printf(table, crowded ? STYLE_FAIR : STYLE_PLAIN, node->vcpus < 99.95 ? "%.1f" : "%.0f", node->vcpus);
 }
 
-static void add_node(Table *table, const NodeViews *nodes, const NodeView *node)
+static void add_node(Table *table, const NodeViews *nodes, const NodeView *node, DistanceForm form)
 {
-    _cleanup_free_ char *distances = render_distances(nodes, node);
+    _cleanup_free_ char *distances = render_distances(nodes, node, form);
     uint64_t total = node_view_total(node);
     double used = share(known_difference(total, node->free), total);
 
@@ -56,7 +57,7 @@ static void add_note(const char *note, const Screen *screen, unsigned width, Tex
 }
 
 /* What the columns mean where it is not what everybody expects. */
-static void add_node_notes(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
+static void add_node_notes(const NodeViews *nodes, DistanceForm form, const Screen *screen, unsigned width, Text *to)
 {
     bool held = false, holes = false;
 
@@ -68,9 +69,24 @@ static void add_node_notes(const NodeViews *nodes, const Screen *screen, unsigne
     }
     if (held)
         add_note("AVAIL is FREE less DMA memory, claims and reservations.", screen, width, to);
+    if (form == DISTANCE_COUNTS)
+        add_note("DISTANCE 22x48: 48 nodes are at distance 22; numad-xen topology tells which.", screen, width, to);
     if (holes)
-        add_note("TOTAL and USED count holes in the address space as memory: what is present is not known.", screen,
-                 width, to);
+        add_note("TOTAL and USED include holes in the address space: what is present is unknown.", screen, width, to);
+}
+
+/* Groups that nobody could read in a table are counted. */
+static DistanceForm choose_distance_form(const NodeViews *nodes)
+{
+    DistanceForm form = render_distance_form(nodes);
+
+    for (size_t i = 0; form == DISTANCE_GROUPS && i < nodes->n; i++) {
+        _cleanup_free_ char *text = render_distances(nodes, &nodes->items[i], form);
+
+        if (text && strlen(text) > GROUPS_WIDTH_MAX)
+            form = DISTANCE_COUNTS;
+    }
+    return form;
 }
 
 static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
@@ -82,21 +98,22 @@ static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned wid
         {.head = "FREE", .right = true},
         {.head = "AVAIL", .right = true},
         {.head = "TOTAL", .right = true},
-        {.head = "CPUS", .min = 8, .separator = ','},
+        {.head = "CPUS", .min = 8, .max = 16, .separator = ','},
         {.head = "LOAD", .right = true},
         {.head = "DISTANCE", .min = 8, .separator = ' '},
     };
     _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
+    DistanceForm form = choose_distance_form(nodes);
 
     if (!table) {
         to->failed = true;
         return;
     }
     for (size_t i = 0; i < nodes->n; i++)
-        add_node(table, nodes, &nodes->items[i]);
+        add_node(table, nodes, &nodes->items[i], form);
     text_add(to, "\n");
     table_print(table, screen, width, to);
-    add_node_notes(nodes, screen, width, to);
+    add_node_notes(nodes, form, screen, width, to);
 }
 
 static Style state_style(Bytes state)
@@ -175,7 +192,7 @@ static void choose_columns(const NodeViews *nodes, unsigned width, DomainColumns
 
     *c = (DomainColumns){
         .columns = {{.head = "DOMID"},
-                    {.head = "NAME", .min = 8},
+                    {.head = "NAME", .min = 8, .max = 40},
                     {.head = "STATE"},
                     {.head = "VCPUS", .right = true},
                     {.head = "ON", .min = 4, .separator = ','},

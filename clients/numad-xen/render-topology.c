@@ -49,13 +49,14 @@ static void add_nodes(const TopologyView *view, const Screen *screen, unsigned w
 
 static void add_distances(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
 {
+    DistanceForm form = render_distance_form(nodes);
     char label[32];
 
     if (!nodes->n)
         return;
-    add_heads(screen, render_distances_are_plain(nodes) ? "NODE  DISTANCE TO EACH NODE" : "NODE  DISTANCE:NODES", to);
+    add_heads(screen, form == DISTANCE_ROW ? "NODE  DISTANCE TO EACH NODE" : "NODE  DISTANCE:NODES", to);
     for (size_t i = 0; i < nodes->n; i++) {
-        _cleanup_free_ char *text = render_distances(nodes, &nodes->items[i]);
+        _cleanup_free_ char *text = render_distances(nodes, &nodes->items[i], form);
 
         snprintf(label, sizeof(label), "%-4u  ", nodes->items[i].id);
         if (text)
@@ -198,13 +199,17 @@ static void add_devices(const TopologyView *view, const Screen *screen, unsigned
     add_devices_of(view, VALUE_UNKNOWN, width, to);
 }
 
-static void add_dom0(const TopologyView *view, Text *to)
+static void add_dom0(const TopologyView *view, unsigned width, Text *to)
 {
+    char text[128];
+
     if (view->dom0_nodes == VALUE_UNKNOWN && view->dom0_cpus == VALUE_UNKNOWN)
         return;
-    text_printf(to, "\ndom0 sees %s node%s", display_number(view->dom0_nodes).text, view->dom0_nodes == 1 ? "" : "s");
-    text_printf(to, " and %s CPU%s", display_number(view->dom0_cpus).text, view->dom0_cpus == 1 ? "" : "s");
-    text_add(to, ": its own view, not the host's.\n");
+    snprintf(text, sizeof(text), "dom0 sees %s node%s and %s CPU%s: its own view, not the host's.",
+             display_number(view->dom0_nodes).text, view->dom0_nodes == 1 ? "" : "s",
+             display_number(view->dom0_cpus).text, view->dom0_cpus == 1 ? "" : "s");
+    text_add(to, "\n");
+    add_entry("", text, width, to);
 }
 
 void render_topology(const TopologyView *view, const Screen *screen, Text *to)
@@ -218,6 +223,6 @@ void render_topology(const TopologyView *view, const Screen *screen, Text *to)
     if (view->n_pools)
         add_pools(view, screen, width, to);
     add_devices(view, screen, width, to);
-    add_dom0(view, to);
+    add_dom0(view, width, to);
     render_warnings(&view->host, screen, width, to);
 }

@@ -3,7 +3,8 @@
 
 #include "display.h"
 
-#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 #define ROW_NODES_MAX 8u /* up to here distances are a row of numbers */
 
@@ -13,51 +14,72 @@ static char *shown(Bytes bytes, const Screen *screen, const char *unknown)
                       : strdup(unknown);
 }
 
-static void add_count(Text *to, uint64_t n, const char *one, const char *many)
+/* One more statement of the heading; on a line of its own when it would not fit. */
+static void add_part(Text *to, unsigned width, unsigned *column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void add_part(Text *to, unsigned width, unsigned *column, const char *format, ...)
 {
-    if (n == VALUE_UNKNOWN)
-        text_printf(to, "- %s", many);
+    char part[64];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(part, sizeof(part), format, ap);
+    va_end(ap);
+    if (*column + 2 + strlen(part) > width) {
+        text_add(to, "\n");
+        *column = 0;
+    }
+    text_add(to, "  ");
+    text_add(to, part);
+    *column += 2 + (unsigned)strlen(part);
+}
+
+static void add_memory(const HostView *host, unsigned width, unsigned *column, Text *to)
+{
+    add_part(to, width, column, "memory %s", display_size(host->total).text);
+    if (host->free != VALUE_UNKNOWN && host->total != VALUE_UNKNOWN && host->total)
+        add_part(to, width, column, "free %s (%s)", display_size(host->free).text,
+                 display_percent((double)host->free / (double)host->total).text);
     else
-        text_printf(to, "%llu %s", (unsigned long long)n, n == 1 ? one : many);
-}
-
-static void add_memory(const HostView *host, Text *to)
-{
-    bool known = host->free != VALUE_UNKNOWN && host->total != VALUE_UNKNOWN && host->total;
-
-    text_printf(to, "  memory %s", display_size(host->total).text);
-    text_printf(to, "  free %s", display_size(host->free).text);
-    if (known)
-        text_printf(to, " (%s)", display_percent((double)host->free / (double)host->total).text);
+        add_part(to, width, column, "free %s", display_size(host->free).text);
     if (host->claimed != VALUE_UNKNOWN && host->claimed)
-        text_printf(to, "  claimed %s", display_size(host->claimed).text);
+        add_part(to, width, column, "claimed %s", display_size(host->claimed).text);
 }
 
-void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, Text *to)
+/* "SIMULATED  Xen 4.17.5 (sim)"; returns the columns taken. */
+static unsigned add_xen(const HostView *host, const Screen *screen, Text *to)
 {
     _cleanup_free_ char *version = shown(host->xen_version, screen, "-");
     _cleanup_free_ char *backend = shown(host->backend, screen, "-");
+    unsigned column = 7; /* "Xen  ()" */
 
     if (!version || !backend) {
         to->failed = true;
-        return;
+        return 0;
     }
     if (host->simulated) {
         screen_add(screen, to, STYLE_ALARM, "SIMULATED");
         text_add(to, "  ");
+        column += 11;
     }
     screen_begin(screen, to, STYLE_STRONG);
     text_add(to, "Xen ");
-    display_add_cut(to, version, 12, screen_mark(screen));
+    column += display_add_cut(to, version, 12, screen_mark(screen));
     screen_end(screen, to, STYLE_STRONG);
     text_add(to, " (");
-    display_add_cut(to, backend, 8, screen_mark(screen));
-    text_add(to, ")  ");
-    add_count(to, n_nodes, "node", "nodes");
-    text_add(to, "  ");
-    add_count(to, host->online_cpus, "CPU", "CPUs");
+    column += display_add_cut(to, backend, 8, screen_mark(screen));
+    text_add(to, ")");
+    return column;
+}
+
+void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, Text *to)
+{
+    unsigned width = screen_width(screen, n_nodes), column = add_xen(host, screen, to);
+
+    add_part(to, width, &column, n_nodes == 1 ? "%zu node" : "%zu nodes", n_nodes);
+    add_part(to, width, &column, host->online_cpus == 1 ? "%s CPU" : "%s CPUs", display_number(host->online_cpus).text);
     if (host->total != VALUE_UNKNOWN || host->free != VALUE_UNKNOWN)
-        add_memory(host, to);
+        add_memory(host, width, &column, to);
     text_add(to, "\n");
 }
 
@@ -110,23 +132,28 @@ static int compare_reach(const void *a, const void *b)
     return r ? r : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Adds "16:1-2" for the nodes of one distance. */
-static int add_group(const Reach *reach, size_t n, Text *to)
+/* Adds "16:1-2", or "16x2", for the nodes of one distance. */
+static int add_group(const Reach *reach, size_t n, bool count, Text *to)
 {
     _cleanup_bitmap_ Bitmap set = {0};
     _cleanup_free_ char *text = NULL;
 
+    text_printf(to, "%s%s", to->size ? " " : "", display_number(reach->distance).text);
+    if (count) {
+        text_printf(to, "x%zu", n);
+        return 0;
+    }
     for (size_t i = 0; i < n; i++)
         if (bitmap_set(&set, reach[i].node) < 0)
             return -ENOMEM;
     text = bitmap_to_text(&set);
     if (!text)
         return -ENOMEM;
-    text_printf(to, "%s%s:%s", to->size ? " " : "", display_number(reach->distance).text, text);
+    text_printf(to, ":%s", text);
     return 0;
 }
 
-static void add_distance_groups(const NodeViews *nodes, const NodeView *node, Text *to)
+static void add_distance_groups(const NodeViews *nodes, const NodeView *node, bool count, Text *to)
 {
     Reach *reach = new_array(nodes->n, sizeof(*reach));
 
@@ -138,27 +165,28 @@ static void add_distance_groups(const NodeViews *nodes, const NodeView *node, Te
     for (size_t first = 0, end; reach && first < nodes->n; first = end) {
         for (end = first + 1; end < nodes->n && reach[end].distance == reach[first].distance; end++)
             ;
-        if (add_group(&reach[first], end - first, to) < 0)
+        if (add_group(&reach[first], end - first, count, to) < 0)
             to->failed = true;
     }
     free(reach);
 }
 
-/* Whether position and id of every node are the same, so that a row of numbers can be read. */
-bool render_distances_are_plain(const NodeViews *nodes)
+DistanceForm render_distance_form(const NodeViews *nodes)
 {
-    return nodes->n <= ROW_NODES_MAX && (!nodes->n || nodes->items[nodes->n - 1].id == nodes->n - 1);
+    bool small = nodes->n <= ROW_NODES_MAX, holes = nodes->n && nodes->items[nodes->n - 1].id != nodes->n - 1;
+
+    return small && !holes ? DISTANCE_ROW : DISTANCE_GROUPS;
 }
 
-char *render_distances(const NodeViews *nodes, const NodeView *node)
+char *render_distances(const NodeViews *nodes, const NodeView *node, DistanceForm form)
 {
     _cleanup_text_ Text text = {0};
     char *string = NULL;
 
-    if (render_distances_are_plain(nodes))
+    if (form == DISTANCE_ROW)
         add_distance_row(nodes, node, &text);
     else
-        add_distance_groups(nodes, node, &text);
+        add_distance_groups(nodes, node, form == DISTANCE_COUNTS, &text);
     return text_take(&text, &string, NULL) < 0 ? NULL : string;
 }
 

@@ -16,9 +16,15 @@ void render_topology(const TopologyView *view, const Screen *screen, Text *to);
 /* Parts they share. */
 void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, Text *to);
 void render_warnings(const HostView *host, const Screen *screen, unsigned width, Text *to);
-/* "10 16 22 22" on a small host without holes, "10:0 16:1 22:2-3" else. */
-char *render_distances(const NodeViews *nodes, const NodeView *node);
-bool render_distances_are_plain(const NodeViews *nodes);
+typedef enum DistanceForm {
+    DISTANCE_ROW,    /* "10 16 22 22", in the order of the nodes */
+    DISTANCE_GROUPS, /* "10:0 16:1 22:2-3" */
+    DISTANCE_COUNTS, /* "10x1 16x1 22x62" */
+} DistanceForm;
+/* A row where it can be read: on a small host without holes; else groups. */
+DistanceForm render_distance_form(const NodeViews *nodes);
+/* Owned; NULL when memory is short. */
+char *render_distances(const NodeViews *nodes, const NodeView *node, DistanceForm form);
 /* A set as the document has it; "none" when empty. */
 void render_add_set(Table *table, Bytes set);
 /* A set of nodes; "any" when it holds all that have CPUs, "-" when not known. */

@@ -101,8 +101,14 @@ void table_printf(Table *table, Style style, const char *format, ...)
 void table_add_bytes(Table *table, Style style, const char *bytes, size_t size)
 {
     unsigned flags = DISPLAY_QUOTES | (table->ascii_names ? DISPLAY_ASCII : 0);
+    _cleanup_free_ char *text = bytes ? display_escape(bytes, size, flags) : NULL;
 
-    add_owned(table, style, bytes ? display_escape(bytes, size, flags) : strdup("-"));
+    if (!bytes)
+        table_add(table, STYLE_PLAIN, "-");
+    else if (!size || bytes[0] == ' ' || bytes[size - 1] == ' ' || (size == 1 && bytes[0] == '-'))
+        table_printf(table, style, "\"%s\"", text ? text : "");
+    else
+        add_owned(table, style, TAKE_PTR(text));
 }
 
 void table_add_bar(Table *table, double used, double held)
@@ -117,6 +123,9 @@ static void measure(Table *table)
     for (size_t i = 0; i < table->n; i++)
         if (table->cells[i].width > table->widths[i % table->n_columns])
             table->widths[i % table->n_columns] = table->cells[i].width;
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (table->columns[c].max && table->widths[c] > table->columns[c].max)
+            table->widths[c] = table->columns[c].max;
 }
 
 static unsigned line_width(const Table *table)

@@ -11,6 +11,7 @@ typedef struct Column {
     const char *head;
     bool right;       /* aligned to the right */
     unsigned min;     /* may shrink to this; 0: never shrinks */
+    unsigned max;     /* never wider than this; 0: as wide as it likes */
     char separator;   /* cells are lists, cut between elements; 0: plain text */
     unsigned bar;     /* a bar of at most this many columns, drawn when there is room for 10; 0: no bar */
 } Column;
@@ -25,7 +26,7 @@ DEFINE_CLEANUP(Table *, table_free)
 /* Each adds the next cell; a row is complete with the last column. The text is taken as it is. */
 void table_add(Table *table, Style style, const char *text);
 void table_printf(Table *table, Style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Bytes of others: escaped, "-" for NULL. */
+/* Bytes of others: escaped, quoted where they would not be seen or mistaken, "-" for NULL. */
 void table_add_bytes(Table *table, Style style, const char *bytes, size_t size);
 void table_add_bar(Table *table, double used, double held); /* screen_add_bar() */
 

@@ -23,8 +23,11 @@ struct json_object *value_parse(const char *text, const char *format, char **ret
 
     if (!tokener || n > INT32_MAX - 1)
         return fail(ret_error, "%s", "the document is too large");
-    document = json_tokener_parse_ex(tokener, text, (int)n + 1);
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+    document = json_tokener_parse_ex(tokener, text, (int)n + 1); /* the final 0 ends a bare number */
     error = json_tokener_get_error(tokener);
+    if (error == json_tokener_success && json_tokener_get_parse_end(tokener) < n)
+        error = json_tokener_error_parse_unexpected;
     json_tokener_free(tokener);
     if (error != json_tokener_success)
         return fail(ret_error, "the document is no JSON: %s", json_tokener_error_desc(error));

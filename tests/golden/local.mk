@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Tests of the client: what it prints, whole; what it does with a terminal; its parts.
+cli_tests = \
+	tests/golden/run \
+	tests/golden/terminal
+TESTS += $(cli_tests)
+EXTRA_DIST += \
+	$(cli_tests) \
+	tests/golden/cli \
+	tests/golden/hosts
+
+cli_unit_tests = \
+	tests/unit/test-cli-display \
+	tests/unit/test-cli-render
+check_PROGRAMS += $(cli_unit_tests)
+TESTS += $(cli_unit_tests)
+
+tests_unit_test_cli_display_SOURCES = tests/unit/test-cli-display.c tests/unit/unit.h
+tests_unit_test_cli_display_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cli_display_LDADD = libcli.la $(CMOCKA_LIBS)
+tests_unit_test_cli_render_SOURCES = tests/unit/test-cli-render.c tests/unit/unit.h
+tests_unit_test_cli_render_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cli_render_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
