@@ -18,33 +18,19 @@ unit_tests = \
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
-unit_cflags = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
-unit_ldadd = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
-
-tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_bitmap_CFLAGS = $(unit_cflags)
-tests_unit_test_bitmap_LDADD = $(unit_ldadd)
-tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_hostdesc_CFLAGS = $(unit_cflags)
-tests_unit_test_hostdesc_LDADD = $(unit_ldadd)
-tests_unit_test_locality_SOURCES = tests/unit/test-locality.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_locality_CFLAGS = $(unit_cflags)
-tests_unit_test_locality_LDADD = $(unit_ldadd)
-tests_unit_test_seal_SOURCES = tests/unit/test-seal.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_seal_CFLAGS = $(unit_cflags)
-tests_unit_test_seal_LDADD = $(unit_ldadd)
-tests_unit_test_text_SOURCES = tests/unit/test-text.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_text_CFLAGS = $(unit_cflags)
-tests_unit_test_text_LDADD = $(unit_ldadd)
-tests_unit_test_writers_SOURCES = tests/unit/test-writers.c tests/unit/unit.h tests/unit/host.h
-tests_unit_test_writers_CFLAGS = $(unit_cflags)
-tests_unit_test_writers_LDADD = $(unit_ldadd)
+LDADD = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
+tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
+tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
+tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
+tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)
+tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
+unit_headers = tests/unit/unit.h tests/unit/host.h
 
 fuzz_tests = tests/fuzz/fuzz-hostdesc
 check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
 tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c tests/fuzz/fuzz.h tests/fuzz/replay.c
-tests_fuzz_fuzz_hostdesc_LDADD = libcore.la
 
 tree_tests = tests/tree/headers tests/tree/layers tests/tree/symbols
 TESTS += $(tree_tests)
@@ -57,3 +43,4 @@ check-patches:
 
 EXTRA_DIST += tests/tap.py $(tree_tests)
 include tests/integration/local.mk
+include tests/golden/local.mk
