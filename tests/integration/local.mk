@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 integration_tests = \
 	tests/integration/test-access.py \
+	tests/integration/test-client.py \
 	tests/integration/test-introspect.py \
 	tests/integration/test-life.py \
 	tests/integration/test-notify.py \

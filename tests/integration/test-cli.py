@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""numad-xen with a daemon: what it shows, how it ends, what it does when the daemon comes and goes."""
+import pty
+import re
+import select
+
+from world import *  # noqa: F403
+from fakedaemon import FakeDaemon, Refusal
+
+NUMAD_XEN = str(os.environ.get("NUMAD_XEN") or BUILD / "numad-xen")
+DBUS = "org.freedesktop.DBus.Error."
+
+
+def cli(*arguments):
+    return subprocess.run([NUMAD_XEN, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_same_text(tap, world):
+    """From the daemon or from its file: it is the same host."""
+    for name in ("four-nodes", "stock", "hole", "names", "pools"):
+        host = SOURCE / "tests/golden/hosts" / f"{name}.json"
+        daemon = world.daemon(world.host(host.read_text(encoding="utf-8")))
+        for command in (("status",), ("topology",), ("topology", "--json"), ("numastat",), ("numastat", "--pages")):
+            asked, read = cli("--bus", world.address, *command), cli("--host", host, *command)
+            tap.ok((asked.returncode, asked.stdout) == (read.returncode, read.stdout) and asked.stdout,
+                   f"{name}: {' '.join(command)}: daemon and file say the same", asked.stdout + asked.stderr)
+            if name == "stock" and "--pages" in command:
+                tap.equal(asked.returncode, 1, "what the hypervisor does not tell is Unsupported")
+        document = json.loads(cli("--bus", world.address, "status", "--json").stdout)
+        tap.ok(document["generation"] >= 1 and document["time"], f"{name}: status --json is the daemon's document")
+        daemon.signal(signal.SIGTERM)
+        daemon.wait()
+
+
+def test_exit_statuses(tap, world):
+    bus = ("--bus", world.address)
+    for command in (("status",), ("status", "--json"), ("status", "--watch"), ("topology",), ("numastat",)):
+        out = cli(*command, *bus)
+        tap.ok(out.returncode == 4 and not out.stdout and "is not running" in out.stderr,
+               f"{' '.join(command)}: no daemon is 4", out)
+        out = cli(*command, "--bus", f"unix:path={world.directory}/nothing")
+        tap.ok(out.returncode == 4 and not out.stdout and "cannot reach" in out.stderr,
+               f"{' '.join(command)}: no bus is 4", out)
+    for answer, status in ((Refusal(DBUS + "AccessDenied", "no"), 5), (Refusal(DBUS + "NoReply", "gone"), 4),
+                           (Refusal(NAME + ".Error.LimitReached", "too many"), 1), (None, 4),
+                           (("s", ["not JSON"]), 1), (("s", ["{}"]), 1), (("s", ['{"format": "numad-xen-status/1"']), 1),
+                           (("u", [7]), 1)):
+        with FakeDaemon(world.address, {"GetStatus": answer, "GetTopology": answer}):
+            start = time.monotonic()
+            out = cli("status", *bus)
+            what = answer.name if isinstance(answer, Refusal) else answer
+            tap.ok(out.returncode == status and not out.stdout and re.fullmatch("numad-xen: .+: .+\n", out.stderr),
+                   f"status: {what} is {status}", out)
+            tap.ok(time.monotonic() - start < 15, f"status: {what}: no long wait")
+
+
+def test_hostile(tap, world):
+    """Documents that no daemon writes are shown without harm."""
+    evil = {"format": "numad-xen-status/1", "host": [], "nodes": [{"node": 0, "cpus": "0-99999999", "distances": {}}, 7,
+            {"node": 5, "memory": {"span": -1, "free": 1e99}}], "domains": [{"domid": 1, "name": "\x1b[2J\n" + "x" * 9999,
+            "memory": {"total": 2**63, "nodes": [{"node": 4000000000}]}, "vcpu_affinity": [None, {"online": True}]}],
+            "reservations": "many", "stats": None}
+    topology = {"format": "numad-xen-topology/1", "cpus": [[]], "pools": [{"pool": "x"}], "nodes": None}
+    with FakeDaemon(world.address, {"GetStatus": ("s", [json.dumps(evil)]), "GetTopology": ("s", [json.dumps(topology)])}):
+        for command in (("status",), ("topology",), ("numastat",)):
+            out = cli(*command, "--bus", world.address)
+            tap.ok(out.returncode == 0 and "\x1b" not in out.stdout and max(map(len, out.stdout.split("\n"))) <= 80,
+                   f"{' '.join(command)}: evil is shown as text", out)
+
+
+class Lines:
+    """A child whose two outputs are read as they come."""
+
+    def __init__(self, *arguments):
+        self.child = subprocess.Popen([NUMAD_XEN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.text = {self.child.stdout: b"", self.child.stderr: b""}
+
+    def wait(self, condition, patience=PATIENCE):
+        deadline = time.monotonic() + patience
+        while not condition(*self.texts()) and time.monotonic() < deadline:
+            for stream in select.select(list(self.text), [], [], 0.1)[0]:
+                self.text[stream] += os.read(stream.fileno(), 65536)
+        return condition(*self.texts())
+
+    def texts(self):
+        return [t.decode() for t in self.text.values()]
+
+
+def test_watch(tap, world):
+    host = world.host(four_nodes())
+    daemon = world.daemon(host)
+    watch = Lines("status", "--watch", "--bus", world.address)
+    tap.ok(watch.wait(lambda out, _: out.count("Domain-0") >= 2), "--watch shows block after block", watch.texts())
+    daemon.signal(signal.SIGTERM)
+    tap.ok(watch.wait(lambda _, err: "waiting for it" in err), "--watch says that the daemon is gone", watch.texts())
+    time.sleep(2.5)
+    tap.equal(watch.texts()[1].count("waiting"), 1, "--watch says so once")
+    tap.equal(watch.child.poll(), None, "--watch goes on without a daemon")
+    blocks = watch.texts()[0].count("Domain-0")
+    world.daemon(host)
+    tap.ok(watch.wait(lambda out, err: "is back" in err and out.count("Domain-0") > blocks),
+           "--watch says that the daemon is back, and goes on", watch.texts())
+    watch.child.send_signal(signal.SIGINT)
+    tap.equal(watch.child.wait(PATIENCE), 0, "--watch ends with 0 on SIGINT")
+
+
+def test_watch_terminal(tap, world):
+    host = world.host(four_nodes())
+    daemon = world.daemon(host)
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([NUMAD_XEN, "status", "--watch", "--bus", world.address], stdin=theirs, stdout=theirs,
+                             env={**os.environ, "TERM": "xterm"}, start_new_session=True)
+    text = bytearray()
+
+    def shows(what):
+        def look():
+            if select.select([ours], [], [], 0)[0]:
+                text.extend(os.read(ours, 65536))
+            return what in text
+        return wait_for(look)
+
+    tap.ok(shows(b"Domain-0"), "--watch on a terminal shows the host", bytes(text))
+    daemon.signal(signal.SIGTERM)
+    tap.ok(shows(b"Waiting for it to come back"), "--watch on a terminal says that the daemon is gone", bytes(text))
+    text.clear()
+    world.daemon(host)
+    tap.ok(shows(b"Domain-0"), "--watch on a terminal shows the host again", bytes(text))
+    # In the midst of a call that nobody answers, too.
+    world.processes[-1].signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    start = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    tap.equal(child.wait(PATIENCE), 0, "--watch ends with 0 while a call waits")
+    tap.ok(time.monotonic() - start < 3, "--watch ends at once while a call waits", time.monotonic() - start)
+    world.processes[-1].signal(signal.SIGCONT)
+    os.close(theirs)
+    os.close(ours)
+
+
+def checks(*arguments):
+    out = cli("doctor", "--json", *arguments)
+    document = json.loads(out.stdout)
+    assert document["format"] == "numad-xen-doctor/1"
+    for check in document["checks"]:
+        assert set(check) == {"code", "ok", "text", "fix"} and check["text"] and bool(check["fix"]) != check["ok"], check
+    return out.returncode, {check["code"]: check["ok"] for check in document["checks"]}
+
+
+def test_doctor(tap, world):
+    bus = ("--bus", world.address)
+    status, found = checks(*bus)
+    tap.equal(status, 1, "doctor without a daemon: 1")
+    tap.ok(found["bus"] and not found["daemon"] and "dom0" in found and "node-pages" not in found,
+           "doctor without a daemon: says what there is", found)
+    status, found = checks("--bus", f"unix:path={world.directory}/nothing")
+    tap.ok(status == 1 and found["bus"] is False and "daemon" not in found, "doctor without a bus: 1", found)
+    host = four_nodes()
+    host["node_extra"] = [{"low": 0}] * 4
+    daemon = world.daemon(world.host(host))
+    status, found = checks(*bus)
+    tap.ok(status == 0 and all(found.values()), "doctor on a good simulated host: 0", found)
+    tap.ok({"bus", "daemon", "version", "backend", "fresh", "node-pages", "names", "low", "nodes"} <= set(found)
+           and "dom0" not in found, "doctor on a simulated host: asks nothing of this machine", found)
+    daemon.signal(signal.SIGSTOP)
+    status, found = checks(*bus)
+    tap.ok(status == 1 and not found["daemon"], "doctor: a daemon that does not answer is found", found)
+    daemon.signal(signal.SIGCONT)
+    daemon.signal(signal.SIGTERM)
+    daemon.wait()
+    world.daemon(world.host(four_nodes(features=[])))
+    status, found = checks(*bus)
+    tap.ok(status == 1 and not found["node-pages"] and not found["low"], "doctor: what is missing is found", found)
+
+
+def test_doctor_version(tap, world):
+    document = json.dumps({"format": "numad-xen-status/1", "host": {"backend": "xen", "simulated": True},
+                           "stats": {"last_collection": time.time() - 100}})
+    with FakeDaemon(world.address, {"GetStatus": ("s", [document]), "Get": ("v", [("s", "0.0.1")])}):
+        status, found = checks("--bus", world.address)
+        tap.ok(status == 1 and found["version"] is False, "doctor: another version is found", found)
+        tap.equal(found["fresh"], False, "doctor: old numbers are found")
+
+
+def test_many(tap, world):
+    world.daemon(world.host(many_domains(1000)))
+    out = cli("status", "--bus", world.address)
+    tap.equal(len(re.findall(r"^\d+ +guest-", out.stdout, flags=re.M)), 1000, "a thousand domains are shown")
+    tap.ok(max(map(len, out.stdout.split("\n"))) <= 120, "their lines are short")
+    best = min(timed(lambda: cli("status", "--bus", world.address)) for _ in range(5))
+    tap.ok(best < 1, "in well under a second", f"{best:.3f} s")
+
+
+def timed(function):
+    start = time.monotonic()
+    function()
+    return time.monotonic() - start
+
+
+run_tests(test_same_text, test_exit_statuses, test_hostile, test_watch, test_watch_terminal, test_doctor,
+          test_doctor_version, test_many)
