@@ -107,7 +107,7 @@ int bus_error_explain(int r, const sd_bus_error *error, const char *address, cha
         *ret_text = make_text("numad-xend is of another version than this client: %s", said, NULL);
         break;
     default:
-        *ret_text = said ? strdup(said) : make_text("numad-xend: %s", strerror(number), NULL);
+        *ret_text = make_text("numad-xend: %s", said ? said : strerror(number), NULL);
         break;
     }
     return -number;

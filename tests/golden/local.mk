@@ -21,3 +21,12 @@ tests_unit_test_cli_display_LDADD = libcli.la $(CMOCKA_LIBS)
 tests_unit_test_cli_render_SOURCES = tests/unit/test-cli-render.c tests/unit/unit.h
 tests_unit_test_cli_render_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cli_render_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+
+client_tests = \
+	tests/integration/test-cli.py \
+	tests/integration/test-library.py
+TESTS += $(client_tests)
+EXTRA_DIST += $(client_tests) tests/integration/fakedaemon.py
+check_PROGRAMS += tests/integration/ask
+tests_integration_ask_SOURCES = tests/integration/ask.c
+tests_integration_ask_LDADD = libnumadxen.la
