@@ -32,3 +32,5 @@ libcli_la_LIBADD = libcore.la libnumadxen.la $(JSON_C_LIBS) -lm
 
 numad_xen_SOURCES = clients/numad-xen/main.c
 numad_xen_LDADD = libcli.la
+
+dist_man_MANS = man/numad-xen.1 man/numad-xend.8
