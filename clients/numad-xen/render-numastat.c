@@ -25,6 +25,8 @@ static Mebibytes mebibytes(uint64_t bytes)
 {
     Mebibytes m = {"-"};
 
+    if (bytes > 0 && bytes < (1 << 20) / 200) /* some is not none */
+        return (Mebibytes){"<0.01"};
     if (bytes != VALUE_UNKNOWN)
         snprintf(m.text, sizeof(m.text), "%.2f", (double)bytes / (1 << 20));
     return m;

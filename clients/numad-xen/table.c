@@ -155,20 +155,35 @@ static void shrink(Table *table, unsigned width)
     }
 }
 
-/* Two columns of gap; one where that lets everything be seen whole, or as much of it as there is room for. */
+static bool fits(Table *table, unsigned gap, unsigned more, unsigned width)
+{
+    table->gap = gap;
+    return line_width(table) + more <= width;
+}
+
+/* Two columns of gap; one where that makes room for a bar, or lets more be seen of what must be cut. */
+static void choose_gap(Table *table, bool bar, unsigned width)
+{
+    if (bar && (fits(table, 2, 2 + BAR_MIN, width) || fits(table, 1, 1 + BAR_MIN, width)))
+        return;
+    if (!fits(table, 2, 0, width))
+        table->gap = 1;
+}
+
 static void lay_out(Table *table, const Screen *screen, unsigned width)
 {
+    const Column *bar = NULL;
     unsigned sum;
 
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (screen->bars && table->columns[c].bar)
+            bar = &table->columns[c];
     measure(table);
-    table->gap = 2;
-    if (line_width(table) > width)
-        table->gap = 1;
+    choose_gap(table, bar, width);
     shrink(table, width);
-    sum = line_width(table);
-    for (size_t c = 0; c < table->n_columns && screen->bars; c++)
-        if (table->columns[c].bar && sum + table->gap + BAR_MIN <= width)
-            table->widths[c] = MIN(table->columns[c].bar, width - sum - table->gap);
+    sum = line_width(table) + table->gap;
+    if (bar && sum + BAR_MIN <= width)
+        table->widths[bar - table->columns] = MIN(bar->bar, width - sum);
 }
 
 static unsigned add_text(const Column *column, const Screen *screen, const char *text, unsigned width, Text *to)
