@@ -3,10 +3,10 @@
 
 #include "collector.h"
 
+#include "clock.h"
 #include "log.h"
 
 #include <sys/epoll.h>
-#include <time.h>
 
 /*
  * A timer on CLOCK_MONOTONIC ticks at whole intervals since the start, so that the collections neither drift nor
@@ -38,14 +38,6 @@ struct Collector {
     uint64_t generation;
     int error; /* of the last collection */
 };
-
-static uint64_t now_us(clockid_t clock)
-{
-    struct timespec ts;
-
-    clock_gettime(clock, &ts);
-    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
-}
 
 static void log_outcome(const Collector *c, int error)
 {
@@ -95,9 +87,9 @@ static void begin(Collector *c, bool full)
     c->wanted = false;
     c->running = true;
     c->rows = host_rows_free(c->rows);
-    c->begun_us = now_us(CLOCK_MONOTONIC);
+    c->begun_us = clock_us(CLOCK_MONOTONIC);
     r = c->source->ops->begin(c->source, full);
-    c->spent_us = now_us(CLOCK_MONOTONIC) - c->begun_us;
+    c->spent_us = clock_us(CLOCK_MONOTONIC) - c->begun_us;
     if (r >= 0)
         r = sd_event_source_set_enabled(c->work, SD_EVENT_ON);
     if (r < 0)
@@ -109,7 +101,7 @@ static void begin_wanted(Collector *c)
 {
     if (!c->wanted || c->running)
         return;
-    if (now_us(CLOCK_MONOTONIC) >= c->earliest_us) {
+    if (clock_us(CLOCK_MONOTONIC) >= c->earliest_us) {
         begin(c, true);
         return;
     }
@@ -120,7 +112,7 @@ static void begin_wanted(Collector *c)
 
 static int seal(Collector *c, Snapshot **ret_snapshot)
 {
-    return snapshot_seal(TAKE_PTR(c->rows), c->generation + 1, (int64_t)now_us(CLOCK_REALTIME), ret_snapshot);
+    return snapshot_seal(TAKE_PTR(c->rows), c->generation + 1, (int64_t)clock_us(CLOCK_REALTIME), ret_snapshot);
 }
 
 /* Whether the collection is over. */
@@ -144,11 +136,11 @@ static int on_work(sd_event_source *event_source, void *userdata)
 {
     Collector *c = userdata;
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
-    uint64_t start = now_us(CLOCK_MONOTONIC);
+    uint64_t start = clock_us(CLOCK_MONOTONIC);
     int error = 0;
     bool over = work(c, &snapshot, &error);
 
-    c->spent_us += now_us(CLOCK_MONOTONIC) - start;
+    c->spent_us += clock_us(CLOCK_MONOTONIC) - start;
     if (!over)
         return 0;
     if (snapshot)
@@ -160,7 +152,7 @@ static int on_work(sd_event_source *event_source, void *userdata)
 static int on_tick(sd_event_source *tick, uint64_t scheduled, void *userdata)
 {
     Collector *c = userdata;
-    uint64_t now = now_us(CLOCK_MONOTONIC);
+    uint64_t now = clock_us(CLOCK_MONOTONIC);
 
     c->next_us += COLLECTION_INTERVAL_US;
     if (c->next_us <= now) /* late by whole intervals: those are lost */
@@ -197,7 +189,7 @@ static int add_sources(Collector *c, sd_event *event)
     int fd = c->source->ops->event_fd(c->source);
     int r;
 
-    c->next_us = now_us(CLOCK_MONOTONIC);
+    c->next_us = clock_us(CLOCK_MONOTONIC);
     r = sd_event_add_time(event, &c->tick, CLOCK_MONOTONIC, c->next_us, TICK_ACCURACY_US, on_tick, c);
     if (r >= 0)
         r = sd_event_source_set_enabled(c->tick, SD_EVENT_ON);

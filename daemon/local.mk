@@ -5,7 +5,9 @@ include daemon/source/xen.mk
 # All of the daemon but main(), so that tests and benches link it.
 noinst_LTLIBRARIES += libnumadxend.la
 libnumadxend_la_SOURCES = \
+	daemon/clock.h \
 	daemon/collector.c daemon/collector.h \
+	daemon/count.h \
 	daemon/log.c daemon/log.h \
 	daemon/manager.c daemon/manager.h \
 	daemon/options.c daemon/options.h \

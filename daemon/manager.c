@@ -3,7 +3,9 @@
 
 #include "manager.h"
 
+#include "clock.h"
 #include "collector.h"
+#include "count.h"
 #include "log.h"
 #include "publish/bus.h"
 
@@ -12,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 /*
  * Owns the loop and ties its parts together: the collector brings snapshots, the bus shows them, the service
@@ -43,29 +44,12 @@ static void manager_done(Manager *m)
     sd_event_unref(m->event);
 }
 
-static uint64_t clock_us(clockid_t clock)
-{
-    struct timespec ts;
-
-    clock_gettime(clock, &ts);
-    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
-}
-
-static size_t count_nodes(const Snapshot *snapshot)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < snapshot->n_nodes; i++)
-        n += snapshot->nodes[i].exists;
-    return n;
-}
-
 /* Tells the service manager what `systemctl status` shows, when it is no longer true. */
 static void notify_status(const Snapshot *new, const Snapshot *old)
 {
     if (old && old->n_domains == new->n_domains && old->n_nodes == new->n_nodes && count_nodes(old) == count_nodes(new))
         return;
-    sd_notifyf(false, "STATUS=%s host: %zu nodes, %zu domains", new->simulated ? "simulated" : "Xen", count_nodes(new),
+    sd_notifyf(false, "STATUS=%s host: %" PRIu32 " nodes, %zu domains", new->simulated ? "simulated" : "Xen", count_nodes(new),
                new->n_domains);
 }
 
@@ -92,7 +76,7 @@ static void on_owned(int error, void *userdata)
         return;
     }
     m->ready = true;
-    log_info("ready: %s host, %zu nodes, %zu domains", m->snapshot->simulated ? "simulated" : "Xen",
+    log_info("ready: %s host, %" PRIu32 " nodes, %zu domains", m->snapshot->simulated ? "simulated" : "Xen",
              count_nodes(m->snapshot), m->snapshot->n_domains);
     sd_notify(false, "READY=1");
 }

@@ -5,6 +5,7 @@
 
 #include "vtable.h"
 
+#include "daemon/count.h"
 #include "daemon/log.h"
 #include "daemon/manager.h"
 
@@ -151,15 +152,6 @@ int bus_own_name(Bus *b, OwnedFunction owned, void *userdata)
     if (r >= 0)
         r = sd_bus_request_name_async(b->bus, NULL, BUS_NAME, 0, on_name_answer, b);
     return r < 0 ? log_error_errno(r, "cannot ask for the bus name " BUS_NAME ": %m") : 0;
-}
-
-static uint32_t count_nodes(const Snapshot *snapshot)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < snapshot->n_nodes; i++)
-        n += snapshot->nodes[i].exists;
-    return n;
 }
 
 static int tell_changes(Bus *b, const Snapshot *new, const Snapshot *old)

@@ -6,6 +6,8 @@
 #include "bus.h"
 #include "error.h"
 
+#include "daemon/count.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,15 +142,6 @@ static int append_features(sd_bus_message *reply, const Snapshot *snapshot)
         if (snapshot->features & FEATURE_BIT(feature))
             r = sd_bus_message_append(reply, "s", feature_to_text(feature));
     return r < 0 ? r : sd_bus_message_close_container(reply);
-}
-
-static uint32_t count_nodes(const Snapshot *snapshot)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < snapshot->n_nodes; i++)
-        n += snapshot->nodes[i].exists;
-    return n;
 }
 
 int read_property(sd_bus *sdbus, const char *path, const char *interface, const char *property, sd_bus_message *reply,

@@ -69,7 +69,7 @@ def test_no_daemon(tap, world):
     tap.ok(4 < time.monotonic() - start < 20, "after the five seconds of the contract", time.monotonic() - start)
     daemon.signal(signal.SIGCONT)
     tap.equal(client("status").returncode, 0, "which answers again later")
-    world.bus.end()
+    world.end_bus()
     fails(tap, client("status"), 4, "no bus")
 
 

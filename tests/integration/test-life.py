@@ -106,7 +106,7 @@ def answered_within(bus, serial, seconds):
 def test_bus_dies(tap, world):
     host = world.host(four_nodes())
     daemon = world.daemon(host)
-    world.bus.end()
+    world.end_bus()
     ends(tap, daemon, 4, "bus has closed the connection", "without its bus the daemon ends")
     world.start_bus()
     world.daemon(host)

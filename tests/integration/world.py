@@ -105,9 +105,16 @@ class Process:
         self.child.send_signal(number)
 
     def end(self):
-        if self.running():
+        """Asks it to stop if it runs; True unless that fails (under the sanitizers: also unless it has leaked)."""
+        if not self.running():
+            return True
+        self.child.send_signal(signal.SIGCONT)
+        self.child.terminate()
+        status = self.wait(10)
+        if status is None:
             self.child.kill()
             self.child.wait()
+        return status == 0
 
 
 class World:
@@ -125,15 +132,21 @@ class World:
         return self
 
     def __exit__(self, *_):
-        for process in reversed(self.processes):
-            process.end()
+        bad = [process for process in reversed(self.processes) if not process.end()]
+        text = "\n".join(f"{process.log_path.name}: status {process.wait()}\n{process.log()}" for process in bad)
         shutil.rmtree(self.directory, ignore_errors=True)
+        if bad:
+            raise RuntimeError(f"does not stop as it should: {text}")
 
     def _start(self, command, what, environment=None, uid=None):
         self.count += 1
         process = Process(command, self.directory / f"{what}.{self.count}.log", environment, uid)
         self.processes.append(process)
         return process
+
+    def end_bus(self):
+        self.bus.child.kill()
+        self.bus.child.wait()
 
     def start_bus(self):
         with contextlib.suppress(FileNotFoundError):
