@@ -26,9 +26,11 @@ _Static_assert(XEN_DOMAIN_DYING == XEN_DOMINF_dying && XEN_DOMAIN_HVM == XEN_DOM
                    XEN_DOMINF_shutdownshift == 16 && XEN_SHUTDOWN_CRASH == SHUTDOWN_crash &&
                    XEN_NO_VCPU == XEN_INVALID_MAX_VCPU_ID,
                "flags of a domain");
-_Static_assert(sizeof(XenMemInfo) == sizeof(xc_meminfo_t) && offsetof(XenMemInfo, free) == offsetof(xc_meminfo_t, memfree),
+_Static_assert(sizeof(XenMemInfo) == sizeof(xc_meminfo_t) &&
+                   offsetof(XenMemInfo, free) == offsetof(xc_meminfo_t, memfree),
                "numainfo fills our array");
-_Static_assert(sizeof(XenCpuTopo) == sizeof(xc_cputopo_t) && offsetof(XenCpuTopo, socket) == offsetof(xc_cputopo_t, socket) &&
+_Static_assert(sizeof(XenCpuTopo) == sizeof(xc_cputopo_t) &&
+                   offsetof(XenCpuTopo, socket) == offsetof(xc_cputopo_t, socket) &&
                    offsetof(XenCpuTopo, node) == offsetof(xc_cputopo_t, node),
                "cputopoinfo fills our array");
 #if defined(__x86_64__) || defined(__i386__)
@@ -146,14 +148,10 @@ static int libxc_availheap(XenCalls *calls, uint32_t node, unsigned max_width, u
 
 static void convert_domain(XenDomInfo *to, const xc_domaininfo_t *from)
 {
-    *to = (XenDomInfo){
-        .domid = from->domain,
-        .flags = from->flags,
-        .tot_pages = from->tot_pages,
-        .max_pages = from->max_pages,
-        .nr_online_vcpus = from->nr_online_vcpus,
-        .max_vcpu_id = from->max_vcpu_id,
-        .pool = from->cpupool,
+    *to = (XenDomInfo)
+    {
+        .domid = from->domain, .flags = from->flags, .tot_pages = from->tot_pages, .max_pages = from->max_pages,
+        .nr_online_vcpus = from->nr_online_vcpus, .max_vcpu_id = from->max_vcpu_id, .pool = from->cpupool,
 #if defined(__x86_64__) || defined(__i386__)
         .emulation = from->arch_config.emulation_flags,
 #endif
@@ -218,7 +216,8 @@ static void take_mask(LibxcCalls *x, unsigned i, uint8_t *to, size_t n_bytes)
     memset(x->masks[i], 0, x->mask_size);
 }
 
-static int libxc_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uint8_t *hard, uint8_t *soft, size_t n_bytes)
+static int libxc_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uint8_t *hard, uint8_t *soft,
+                               size_t n_bytes)
 {
     LibxcCalls *x = libxc_calls(calls);
     int r = prepare_masks(x);

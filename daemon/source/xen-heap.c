@@ -9,7 +9,7 @@
  * be what was asked for.
  */
 
-#define FIXED_SIZE_MAX 4096u       /* of a record; far more than any Xen has reason for */
+#define FIXED_SIZE_MAX 4096u        /* of a record; far more than any Xen has reason for */
 #define DOMAINS_BUFFER (256u << 10) /* of one DOMAINS call: bounds its time */
 #define DOMAINS_MAX_RECORDS 256u
 #define RETRIES 8u /* of an operation that says -ERANGE or gets nowhere, in a collection */
@@ -24,11 +24,11 @@ static bool is_missing(int error)
 
 static int warn_missing(XenSource *s)
 {
-    return warning_list_add(&s->rows->warnings, WARNING_PATCH_MISSING,
-                            "this Xen cannot tell on which nodes a domain's memory is (%s: %s); boot a hypervisor built "
-                            "with the series in hypervisor-patches/",
-                            call_name,
-                            s->heap.error == -EOPNOTSUPP ? "another version of it" : strerror(-s->heap.error));
+    return warning_list_add(
+        &s->rows->warnings, WARNING_PATCH_MISSING,
+        "this Xen cannot tell on which nodes a domain's memory is (%s: %s); boot a hypervisor built "
+        "with the series in hypervisor-patches/",
+        call_name, s->heap.error == -EOPNOTSUPP ? "another version of it" : strerror(-s->heap.error));
 }
 
 /* The features that the call would have brought are not there, unless it failed for once. */
@@ -191,7 +191,8 @@ static int read_heap_nodes(XenSource *s)
 
     if (r < 0)
         return failed(s, r,
-                      FEATURE_BIT(FEATURE_NODE_MEMORY) | FEATURE_BIT(FEATURE_FREE_CHUNKS) | FEATURE_BIT(FEATURE_CLAIMS));
+                      FEATURE_BIT(FEATURE_NODE_MEMORY) | FEATURE_BIT(FEATURE_FREE_CHUNKS) |
+                          FEATURE_BIT(FEATURE_CLAIMS));
     for (nodeid_t i = 0; i < MIN(n, s->rows->n_nodes); i++) {
         r = fill_node(&s->heap, &s->rows->nodes[i], s->heap.buffer + i * stride);
         if (r < 0)

@@ -9,8 +9,8 @@
  * outlives a connection that is lost; the next collections try to connect again, once each.
  */
 
-#define NAME_COST 16       /* a round trip to another process */
-#define EVENTS_MAX 1024    /* taken in one dispatch; the loop comes back for more */
+#define NAME_COST 16    /* a round trip to another process */
+#define EVENTS_MAX 1024 /* taken in one dispatch; the loop comes back for more */
 
 static void disconnect(XenSource *s)
 {

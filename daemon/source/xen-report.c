@@ -13,10 +13,11 @@ int xen_call_failed(XenSource *s, ErrorKind kind, const char *call, int error)
     switch (-error) {
     case EPERM:
     case EACCES:
-        return warning_list_add(warnings, WARNING_NOT_PERMITTED,
-                                "%s: %s; numad-xend must be root in dom0, Xen's security policy must allow the call, and "
-                                "Xen's libraries must be of the release that runs",
-                                call, why);
+        return warning_list_add(
+            warnings, WARNING_NOT_PERMITTED,
+            "%s: %s; numad-xend must be root in dom0, Xen's security policy must allow the call, and "
+            "Xen's libraries must be of the release that runs",
+            call, why);
     case ENOSYS:
         return warning_list_add(warnings, WARNING_NOT_PERMITTED,
                                 "%s: %s; every Xen has this call, so something between dom0 and Xen filters it", call,

@@ -40,7 +40,7 @@ typedef enum XenHeapState { XEN_HEAP_UNASKED, XEN_HEAP_PRESENT, XEN_HEAP_MISSING
 
 typedef struct XenHeap {
     XenHeapState state;
-    int error; /* what it was when asked last, or 0 */
+    int error;         /* what it was when asked last, or 0 */
     uint32_t features; /* XEN_NUMA_HEAP_F_* */
     uint32_t node_size, domain_size, n_nodes, n_orders;
     uint8_t *buffer;

@@ -25,13 +25,13 @@ static Counting *counting(const XenCalls *calls)
     return (Counting *)calls;
 }
 
-#define COUNTED(name, parameters, ...)                                                                       \
-    static int count_##name parameters                                                                       \
-    {                                                                                                        \
-        Counting *c = counting(calls);                                                                       \
-                                                                                                             \
-        c->hypercalls++;                                                                                     \
-        return c->real->ops->name(c->real, __VA_ARGS__);                                                     \
+#define COUNTED(name, parameters, ...)                   \
+    static int count_##name parameters                   \
+    {                                                    \
+        Counting *c = counting(calls);                   \
+                                                         \
+        c->hypercalls++;                                 \
+        return c->real->ops->name(c->real, __VA_ARGS__); \
     }
 
 COUNTED(version, (XenCalls * calls, char **ret_version), ret_version)
@@ -213,7 +213,8 @@ static int run(Source *source, Counting *c, unsigned generations)
         for (size_t i = 0; i < rows->n_domains; i++)
             print_domain(rows, &rows->domains[i]);
         for (size_t i = 0; i < rows->warnings.n; i++)
-            printf("warning %s: %s\n", warning_code_to_text(rows->warnings.items[i].code), rows->warnings.items[i].text);
+            printf("warning %s: %s\n", warning_code_to_text(rows->warnings.items[i].code),
+                   rows->warnings.items[i].text);
     }
     printf("errors xen=%" PRIu64 " hwloc=%" PRIu64 " xenstore=%" PRIu64 "\n", source->errors[ERROR_XEN],
            source->errors[ERROR_HWLOC], source->errors[ERROR_XENSTORE]);

@@ -7,9 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-#define GIB (1ull << 30)
-
 static FakeXen *fake_xen(const XenCalls *calls)
 {
     return (FakeXen *)calls;
@@ -30,7 +27,8 @@ static void scramble(FakeXen *fake, void *to, size_t size)
     if (!fake->garbage)
         return;
     for (size_t i = 0; i < size; i++)
-        ((uint8_t *)to)[i] = rand_r(&fake->seed) % 3 ? (uint8_t)rand_r(&fake->seed) : (uint8_t)-(rand_r(&fake->seed) & 1);
+        ((uint8_t *)to)[i] =
+            rand_r(&fake->seed) % 3 ? (uint8_t)rand_r(&fake->seed) : (uint8_t) - (rand_r(&fake->seed) & 1);
 }
 
 static int fake_version(XenCalls *calls, char **ret_version)
@@ -58,8 +56,11 @@ static int fake_physinfo(XenCalls *calls, XenPhysInfo *ret_info)
 
     if (r < 0)
         return r;
-    *ret_info = (XenPhysInfo){
-        .max_cpu_id = fake->max_cpu_id, .max_node_id = 63, .total_pages = 1000, .free_pages = 400, .outstanding_pages = 7};
+    *ret_info = (XenPhysInfo){.max_cpu_id = fake->max_cpu_id,
+                              .max_node_id = 63,
+                              .total_pages = 1000,
+                              .free_pages = 400,
+                              .outstanding_pages = 7};
     scramble(fake, ret_info, sizeof(*ret_info));
     return 0;
 }
@@ -180,7 +181,8 @@ static void fill_mask(FakeXen *fake, uint8_t *mask, size_t n_bytes, uint8_t firs
     scramble(fake, mask, n_bytes);
 }
 
-static int fake_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uint8_t *hard, uint8_t *soft, size_t n_bytes)
+static int fake_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uint8_t *hard, uint8_t *soft,
+                              size_t n_bytes)
 {
     FakeXen *fake = fake_xen(calls);
     const FakeDomain *domain = find(fake, domid);
@@ -258,7 +260,8 @@ static int heap_nodes(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer,
     assert_true(arg->nr_records * stride <= size);
     memset(buffer, 0, arg->nr_records * stride);
     for (uint32_t i = 0; i < fake->n_nodes; i++) {
-        struct xen_numa_heap_node node = {.present = 500 + i, .free = 200 + i, .low = 20 + i, .dirty = 10 + i, .claimed = 3};
+        struct xen_numa_heap_node node = {
+            .present = 500 + i, .free = 200 + i, .low = 20 + i, .dirty = 10 + i, .claimed = 3};
 
         memcpy(buffer + i * stride, &node, sizeof(node));
         memset(buffer + i * stride + sizeof(node), 0xee, fake->appended);
@@ -271,8 +274,10 @@ static int heap_nodes(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer,
 
 static void put_domain(const FakeXen *fake, const FakeDomain *domain, uint8_t *record, uint32_t n_nodes)
 {
-    struct xen_numa_heap_domain fixed = {
-        .domid = domain->info.domid, .flags = domain->heap_flags, .total = domain->info.tot_pages, .extra = domain->extra};
+    struct xen_numa_heap_domain fixed = {.domid = domain->info.domid,
+                                         .flags = domain->heap_flags,
+                                         .total = domain->info.tot_pages,
+                                         .extra = domain->extra};
 
     memcpy(fixed.handle, domain->info.handle, sizeof(fixed.handle));
     memcpy(record, &fixed, sizeof(fixed));
@@ -414,9 +419,7 @@ static void fake_free(XenCalls *calls)
     free(fake);
 }
 
-/* --- what the tests use --- */
-
-static const XenCallsOps fake_ops = {
+const XenCallsOps fake_xen_ops = {
     .version = fake_version,
     .commandline = fake_commandline,
     .physinfo = fake_physinfo,
@@ -437,94 +440,3 @@ static const XenCallsOps fake_ops = {
     .store_event = fake_store_event,
     .free = fake_free,
 };
-
-static void build_host(FakeXen *fake)
-{
-    fake->commandline = "placeholder dom0_mem=1024M";
-    fake->max_cpu_id = 7;
-    fake->n_cpus = 4;
-    for (uint32_t i = 0; i < fake->n_cpus; i++)
-        fake->cpus[i] = (XenCpuTopo){.core = i % 2, .socket = i / 2, .node = i / 2};
-    fake->n_nodes = 2;
-    for (uint32_t i = 0; i < fake->n_nodes; i++) {
-        fake->nodes[i] = (XenMemInfo){.size = 2 * GIB, .free = GIB};
-        fake->ranges[i].start = i * 2 * GIB;
-        fake->ranges[i].end = fake->ranges[i].start + GIB;
-        for (uint32_t j = 0; j < fake->n_nodes; j++)
-            fake->distances[i][j] = i == j ? 10 : 21;
-    }
-    fake->n_pools = 1;
-    fake->pool_cpus[0] = 0x0f;
-    fake->heap_features = XEN_NUMA_HEAP_F_NODE_PAGES | XEN_NUMA_HEAP_F_NODE_MEMORY;
-}
-
-FakeXen *fake_xen_new(void)
-{
-    FakeXen *fake = calloc(1, sizeof(*fake));
-
-    assert_non_null(fake);
-    fake->calls.ops = &fake_ops;
-    fake->store[0] = fake->store[1] = -1;
-    build_host(fake);
-    fake_xen_add(fake, 1)->name = "Domain-0";
-    memset(fake->domains[0].info.handle, 0, 16);
-    return fake;
-}
-
-FakeDomain *fake_xen_add(FakeXen *fake, size_t n)
-{
-    size_t first = fake->n_domains;
-
-    fake->domains = realloc(fake->domains, (first + n) * sizeof(*fake->domains));
-    assert_non_null(fake->domains);
-    for (; fake->n_domains < first + n; fake->n_domains++) {
-        FakeDomain *domain = &fake->domains[fake->n_domains];
-        domid_t domid = fake->n_domains ? (domid_t)(domain[-1].info.domid + 1) : 0;
-
-        *domain = (FakeDomain){
-            .info = {.domid = domid, .flags = XEN_DOMAIN_RUNNING, .tot_pages = 30, .max_pages = 40, .nr_online_vcpus = 1},
-            .pages = {10, 20},
-            .hard = 0x0f,
-            .soft = 0x0c,
-            .nodes = 0x02,
-            .name = "guest",
-        };
-        memset(domain->info.handle, 0x5a, 16);
-        memcpy(domain->info.handle, &domid, sizeof(domid));
-    }
-    return &fake->domains[first];
-}
-
-static int fake_view(uint32_t *ret_nodes, uint32_t *ret_cpus)
-{
-    *ret_nodes = 1;
-    *ret_cpus = 2;
-    return 0;
-}
-
-Source *fake_xen_source(FakeXen *fake)
-{
-    Source *source = NULL;
-
-    assert_int_equal(xen_source_new_on(&fake->calls, fake_view, &source), 0);
-    return source;
-}
-
-HostRows *fake_xen_collect(Source *source, bool full)
-{
-    HostRows *rows = NULL;
-    int r = source->ops->begin(source, full);
-
-    assert_int_equal(r, 0);
-    for (unsigned steps = 0; (r = source->ops->step(source, &rows)) > 0; steps++)
-        assert_true(steps < 100000);
-    return r == 0 ? rows : NULL;
-}
-
-const DomainRow *fake_xen_row(const HostRows *rows, domid_t domid)
-{
-    for (size_t i = 0; i < rows->n_domains; i++)
-        if (rows->domains[i].domid == domid)
-            return &rows->domains[i];
-    return NULL;
-}

@@ -50,7 +50,7 @@ typedef struct FakeXen FakeXen;
 
 struct FakeXen {
     XenCalls calls;
-    int errors[_FAKE_MAX];    /* what a call returns instead, or 0 */
+    int errors[_FAKE_MAX];     /* what a call returns instead, or 0 */
     unsigned skips[_FAKE_MAX]; /* calls that work before that */
     unsigned counts[_FAKE_MAX];
     void (*before)(FakeXen *fake, FakeCall call); /* each call */
@@ -73,15 +73,17 @@ struct FakeXen {
     size_t n_domains;
 
     uint32_t heap_features;
-    uint32_t appended;     /* bytes that a later Xen has at the end of each fixed part */
+    uint32_t appended; /* bytes that a later Xen has at the end of each fixed part */
     uint32_t heap_orders;
-    uint32_t batch;        /* records a DOMAINS call gives at most, 0: no limit */
-    bool stuck;            /* DOMAINS never gets on */
+    uint32_t batch; /* records a DOMAINS call gives at most, 0: no limit */
+    bool stuck;     /* DOMAINS never gets on */
 
     int store[2]; /* a pipe, as libxenstore's; -1: not open */
     unsigned events;
     bool *freed;
 };
+
+extern const XenCallsOps fake_xen_ops;
 
 FakeXen *fake_xen_new(void);
 /* `n` more domains of one vCPU, ids and handles counting up. The first of them. */

@@ -50,8 +50,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    static const char *const names[] = {"/proc/xen/capabilities", "/dev/xen/privcmd", "/proc/xen", "/proc", "/dev/xen",
-                                        "/dev", ""};
+    static const char *const names[] = {
+        "/proc/xen/capabilities", "/dev/xen/privcmd", "/proc/xen", "/proc", "/dev/xen", "/dev", ""};
     char name[256];
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
