@@ -12,6 +12,9 @@ LINUX = "/usr/lib/lab/vmlinuz"
 GUEST_INITRD = "/usr/lib/lab/guest-initrd"
 TOOLS = "/lab/tools/"
 MIB_PAGES = 256
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+BUS_NAME = "org.numadxen.NumadXen1"
+BUS_PATH = "/org/numadxen/NumadXen1"
 
 
 class Failed(Exception):
@@ -124,10 +127,10 @@ def status(*options):
     return json.loads(run("numad-xen", *options, "status", "--json"))
 
 
-def fresh_status(seconds=15):
-    """A status whose snapshot was begun after this call: two generations on."""
+def fresh_status(generations=2):
+    """A status whose snapshot was begun after this call: two generations on. Affinities and names take eleven."""
     first = status()["generation"]
-    return wait_for("two new snapshots", lambda: (s := status())["generation"] >= first + 2 and s, seconds)
+    return wait_for("new snapshots", lambda: (s := status())["generation"] >= first + generations and s, 20 + 2 * generations)
 
 
 def status_pages(document):
@@ -173,11 +176,15 @@ def vcpu_list():
     return out
 
 
-def bus(method, *args, status=0):
-    """A method of the daemon's over the system bus, as busctl's JSON."""
-    name = "org.numadxen.NumadXen1"
-    text = run("busctl", "--json=short", "call", name, "/org/numadxen/NumadXen1", name, method, *args, status=status)
-    return json.loads(text) if status == 0 else text
+def bus(method, *args):
+    """What a method of the daemon's answers over the system bus."""
+    return json.loads(run("busctl", "--json=short", "call", BUS_NAME, BUS_PATH, BUS_NAME, method, *args))["data"]
+
+
+def properties():
+    answer = json.loads(run("busctl", "--json=short", "call", BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Properties",
+                            "GetAll", "s", BUS_NAME))
+    return {name: value["data"] for name, value in answer["data"][0].items()}
 
 
 # -- the hypercall itself ----------------------------------------------------

@@ -99,4 +99,5 @@ def main():
     tap.done()
 
 
-main()
+if __name__ == "__main__":
+    main()
