@@ -9,6 +9,7 @@
 #define XEN_PAGE_SIZE 4096u
 #define XEN_TURN 10u        /* generations in which everything that is read in turn has been read */
 #define XEN_STEP_BUDGET 64  /* of a step; one unit is about one small hypercall */
+#define XEN_STEP_US 2000    /* a step that has taken this long is over, budget or not */
 #define XEN_LIST_PAGE 256u  /* domains in a getdomaininfolist */
 #define XEN_POOLS_MAX 1024u /* pools have CPUs, so there are not more */
 #define XEN_VCPUS_MAX 8192u /* MAX_VIRT_CPUS */
@@ -89,20 +90,19 @@ typedef struct XenSource {
     uint64_t generation;
     bool full, names_all; /* what this collection, or one that was dropped, has to read */
     XenStage stage;
-    int budget;
+    int budget, checked; /* left of this step; and when the clock was looked at */
+    uint64_t step_us;    /* when it began */
     HostRows *rows;      /* of the collection under way */
     XenDomInfo *listing; /* LIST: so far, */
     size_t n_listing, room;
     uint32_t first;    /* domid from which to go on */
-    size_t cursor;     /* VCPUS, NAMES: domain */
+    size_t cursor;     /* HOST: part; VCPUS, NAMES: domain */
     VcpuRows *reading; /* VCPUS: those of the domain under the cursor, */
     uint32_t vcpu;     /* read so far */
 } XenSource;
 
-static inline void xen_spend(XenSource *s, int units)
-{
-    s->budget -= units;
-}
+/* After each call: what it cost. The step goes on while s->budget is above 0. */
+void xen_spend(XenSource *s, int units);
 
 /*
  * Counts a failed call and says so in the rows' warnings. 0, or -ENOMEM when that cannot be said: like all functions

@@ -259,14 +259,19 @@ static int read_pools(XenSource *s)
 
 int xen_read_host(XenSource *s)
 {
-    int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, read_cputopoinfo, read_pools};
+    static int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, read_cputopoinfo,
+                                                read_pools};
 
-    for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-        int r = parts[i](s);
+    for (; s->cursor < ARRAY_SIZE(parts); s->cursor++) {
+        int r;
 
+        if (s->budget <= 0)
+            return 1;
+        r = parts[s->cursor](s);
         if (r < 0)
             return r;
-        xen_spend(s, 4);
+        xen_spend(s, 8);
     }
+    s->cursor = 0; /* for the domains */
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -12,10 +13,10 @@
  *
  * A collection goes through stages: the host and its topology, the nodes' memory, the list of domains, their pages
  * on each node, their vCPUs, their names. Each stage spends from the step's budget and gives the loop back when it is
- * used up. The first four are a handful of calls for the whole host and are done every time. Affinities and names
- * cost calls for each vCPU and domain, under Xen's global lock, so they are kept in `known` and read again when a
- * domain is new, when a collection is full, when the number of online vCPUs changed, and else in turn, a tenth of
- * the domains a generation.
+ * used up, or when the calls were slower than the budget supposes. The first four are a handful of calls for the whole
+ * host and are done every time. Affinities and names cost calls for each vCPU and domain, under Xen's global lock, so
+ * they are kept in `known` and read again when a domain is new, when a collection is full, when the number of online
+ * vCPUs changed, and else in turn, a tenth of the domains a generation.
  *
  * A domain is its domid and its handle together, so a domid that is used again is a new domain.
  *
@@ -27,6 +28,32 @@
 static XenSource *xen_source(Source *source)
 {
     return (XenSource *)source;
+}
+
+#define CLOCK_UNITS 16 /* spent between looks at the clock, which is a system call in some dom0 */
+
+static uint64_t now_us(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+}
+
+void xen_spend(XenSource *s, int units)
+{
+    s->budget -= units;
+    if (s->budget <= 0 || s->checked - s->budget < CLOCK_UNITS)
+        return;
+    s->checked = s->budget;
+    if (now_us() - s->step_us > XEN_STEP_US)
+        s->budget = 0;
+}
+
+static void begin_step(XenSource *s)
+{
+    s->budget = s->checked = XEN_STEP_BUDGET;
+    s->step_us = now_us();
 }
 
 static void drop_collection(XenSource *s)
@@ -85,7 +112,8 @@ static int xen_step(Source *source, HostRows **ret_rows)
 
     if (!s->rows)
         return r;
-    for (s->budget = XEN_STEP_BUDGET; s->budget > 0;) {
+    begin_step(s);
+    while (s->budget > 0) {
         r = stages[s->stage](s);
         if (r == 0 && s->stage + 1 == _XEN_STAGE_MAX)
             r = finish(s, ret_rows);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /*
  * The Xen source without the daemon: collects GENERATIONS times (12 unless told, the first one full), prints the rows
  * of the last, and for each what it took: calls, steps, time, the longest step.
  *
- *     xencollect [GENERATIONS]
+ *     xencollect [GENERATIONS [PAUSE_MS]]
  */
 
 typedef struct Counting {
@@ -200,21 +201,33 @@ static void print_domain(const HostRows *rows, const DomainRow *row)
     }
 }
 
-static int run(Source *source, Counting *c, unsigned generations)
+static void print_warnings(const HostRows *rows)
+{
+    for (size_t i = 0; i < rows->warnings.n; i++)
+        printf("warning %s: %s\n", warning_code_to_text(rows->warnings.items[i].code), rows->warnings.items[i].text);
+}
+
+static int run(Source *source, Counting *c, unsigned generations, unsigned pause_ms)
 {
     for (unsigned generation = 1; generation <= generations; generation++) {
         _cleanup_(host_rows_free_p) HostRows *rows = collect(source, c, generation);
+        int events = source->ops->dispatch(source);
 
         if (!rows)
             return EXIT_FAILURE;
-        if (generation < generations)
+        if (events)
+            printf("domain events\n");
+        fflush(stdout);
+        usleep(pause_ms * 1000);
+        if (generation < generations) {
+            if (pause_ms)
+                print_warnings(rows);
             continue;
+        }
         print_host(rows);
         for (size_t i = 0; i < rows->n_domains; i++)
             print_domain(rows, &rows->domains[i]);
-        for (size_t i = 0; i < rows->warnings.n; i++)
-            printf("warning %s: %s\n", warning_code_to_text(rows->warnings.items[i].code),
-                   rows->warnings.items[i].text);
+        print_warnings(rows);
     }
     printf("errors xen=%" PRIu64 " hwloc=%" PRIu64 " xenstore=%" PRIu64 "\n", source->errors[ERROR_XEN],
            source->errors[ERROR_HWLOC], source->errors[ERROR_XENSTORE]);
@@ -236,5 +249,5 @@ int main(int argc, char **argv)
         fprintf(stderr, "xencollect: %s\n", why ? why : strerror(-r));
         return EXIT_FAILURE;
     }
-    return run(source, &c, argc > 1 ? (unsigned)atoi(argv[1]) : 12);
+    return run(source, &c, argc > 1 ? (unsigned)atoi(argv[1]) : 12, argc > 2 ? (unsigned)atoi(argv[2]) : 0);
 }
