@@ -23,7 +23,8 @@ size_t display_fit(const char *text, unsigned width);
 
 /* Adds a text cut to `width` columns; a cut one ends in `mark`. Returns the columns taken. */
 unsigned display_add_cut(Text *to, const char *text, unsigned width, const char *mark);
-/* Adds a list ("0,2,4-7") cut between elements; how many were left out follows, as "..+5". Returns the columns taken. */
+/* Adds a list ("0,2,4-7") cut between elements; how many were left out follows, as "..+5". Returns the columns taken.
+ */
 unsigned display_add_list(Text *to, const char *list, char separator, unsigned width);
 /* Adds words, wrapped; lines but the first begin with `indent` spaces, `column` columns of the first are taken. */
 void display_add_wrapped(Text *to, const char *text, unsigned column, unsigned indent, unsigned width);

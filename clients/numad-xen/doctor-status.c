@@ -60,7 +60,8 @@ static void check_fresh(CheckList *checks, const StatusView *view, int64_t now)
     double last = value_ratio(stats, "last_collection");
 
     if (isnan(last))
-        check_list_add(checks, "fresh", false, "journalctl -u numad-xend says why", "the daemon has collected nothing yet");
+        check_list_add(checks, "fresh", false, "journalctl -u numad-xend says why",
+                       "the daemon has collected nothing yet");
     else if ((double)now - last >= FRESH_SECONDS)
         check_list_add(checks, "fresh", false, "journalctl -u numad-xend says why; systemctl restart numad-xend",
                        "the last collection was %.0f s ago", (double)now - last);
@@ -115,7 +116,8 @@ static void check_nodes(CheckList *checks, const StatusView *view)
     if (low)
         check_list_add(checks, "low", true, NULL, "it is known how much memory is kept for DMA");
     else
-        check_list_add(checks, "low", false, "numad-xend must be permitted XEN_SYSCTL_availheap: run it as root in dom0",
+        check_list_add(checks, "low", false,
+                       "numad-xend must be permitted XEN_SYSCTL_availheap: run it as root in dom0",
                        "it is not known how much memory is kept for DMA");
     check_list_add(checks, "nodes", nodes->n > 1,
                    "nothing to do on a machine of one node; else boot Xen with numa=on and see the firmware's settings "

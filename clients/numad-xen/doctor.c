@@ -109,8 +109,8 @@ static void check_version(CheckList *checks, Feed *feed)
                        "the daemon does not tell its version: %s", feed_error(feed));
     else
         check_list_add(checks, "version", strcmp(version, PACKAGE_VERSION) == 0,
-                       "systemctl restart numad-xend after an update",
-                       "numad-xend is version %s, numad-xen is %s", version, PACKAGE_VERSION);
+                       "systemctl restart numad-xend after an update", "numad-xend is version %s, numad-xen is %s",
+                       version, PACKAGE_VERSION);
 }
 
 static void check_document(CheckList *checks, Feed *feed, const char *status, bool live)

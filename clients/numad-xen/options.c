@@ -10,23 +10,20 @@
 enum { OPTION_HOST = 1000, OPTION_BUS, OPTION_NO_COLOR, OPTION_HELP, OPTION_VERSION };
 
 static const struct option global_options[] = {
-    {"host", required_argument, NULL, OPTION_HOST},
-    {"bus", required_argument, NULL, OPTION_BUS},
-    {"no-color", no_argument, NULL, OPTION_NO_COLOR},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"host", required_argument, NULL, OPTION_HOST},   {"bus", required_argument, NULL, OPTION_BUS},
+    {"no-color", no_argument, NULL, OPTION_NO_COLOR}, {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
 };
 
-static const char global_help[] =
-    "Options of every command, before or after it:\n"
-    "  --host FILE    answer from a host description, without a daemon\n"
-    "  --bus ADDRESS  ask on this D-Bus bus instead of the system bus\n"
-    "  --no-color     no colours on a terminal\n"
-    "  --help         print this\n"
-    "  --version      print the version\n"
-    "\n"
-    "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer;\n"
-    "5 not permitted.\n";
+static const char global_help[] = "Options of every command, before or after it:\n"
+                                  "  --host FILE    answer from a host description, without a daemon\n"
+                                  "  --bus ADDRESS  ask on this D-Bus bus instead of the system bus\n"
+                                  "  --no-color     no colours on a terminal\n"
+                                  "  --help         print this\n"
+                                  "  --version      print the version\n"
+                                  "\n"
+                                  "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer;\n"
+                                  "5 not permitted.\n";
 
 static void print_help(const Command *command)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#define MATRIX_NODES_MAX 8u /* up to here a domain's memory has a column for each node */
+#define MATRIX_NODES_MAX 8u  /* up to here a domain's memory has a column for each node */
 #define GROUPS_WIDTH_MAX 56u /* of distances in groups */
 #define STALE_SECONDS 10
 
@@ -139,13 +139,21 @@ static void add_locality(Table *table, double locality)
     table_add(table, isnan(locality) ? STYLE_PLAIN : style, display_percent(locality).text);
 }
 
+/* Memory that the vCPUs must go far for stands out. */
+static Style amount_style(const DomainView *domain, nodeid_t node, uint64_t bytes)
+{
+    if (bytes == VALUE_UNKNOWN)
+        return STYLE_PLAIN;
+    if (bytes == 0)
+        return STYLE_WEAK;
+    return domain->has_home && !bitmap_isset(&domain->home, node) ? STYLE_FAIR : STYLE_STRONG;
+}
+
 static void add_amount(Table *table, const DomainView *domain, nodeid_t node)
 {
     uint64_t bytes = domain_view_on(domain, node);
-    bool away = domain->has_home && !bitmap_isset(&domain->home, node);
 
-    table_add(table, bytes == VALUE_UNKNOWN ? STYLE_PLAIN : !bytes ? STYLE_WEAK : away ? STYLE_FAIR : STYLE_STRONG,
-              display_size(bytes).text);
+    table_add(table, amount_style(domain, node, bytes), display_size(bytes).text);
 }
 
 static int compare_most(const void *a, const void *b)
@@ -272,7 +280,7 @@ static void add_expiry(Table *table, uint64_t ms)
 static void add_reservations(struct json_object *rows, const Screen *screen, unsigned width, Text *to)
 {
     static const Column columns[] = {
-        {.head = "RESERVED", .min = 8}, /* the token */
+        {.head = "RESERVED", .min = 8},
         {.head = "NAME", .min = 8},
         {.head = "DOMID"},
         {.head = "EXPIRES", .right = true},

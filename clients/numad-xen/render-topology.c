@@ -25,7 +25,10 @@ static void add_heads(const Screen *screen, const char *heads, Text *to)
 static void add_nodes(const TopologyView *view, const Screen *screen, unsigned width, Text *to)
 {
     static const Column columns[] = {
-        {.head = "NODE"}, {.head = "KIND"}, {.head = "CORES", .right = true}, {.head = "PXM", .right = true},
+        {.head = "NODE"},
+        {.head = "KIND"},
+        {.head = "CORES", .right = true},
+        {.head = "PXM", .right = true},
         {.head = "CPUS", .min = 8, .separator = ','},
     };
     _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);

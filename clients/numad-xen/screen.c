@@ -14,8 +14,8 @@
 static bool locale_is_utf8;
 
 static const char *const style_codes[_STYLE_MAX] = {
-    [STYLE_PLAIN] = NULL,   [STYLE_STRONG] = "1",  [STYLE_WEAK] = "2",    [STYLE_GOOD] = "32",
-    [STYLE_FAIR] = "33",    [STYLE_BAD] = "31",    [STYLE_ALARM] = "1;7;33",
+    [STYLE_PLAIN] = NULL, [STYLE_STRONG] = "1", [STYLE_WEAK] = "2",       [STYLE_GOOD] = "32",
+    [STYLE_FAIR] = "33",  [STYLE_BAD] = "31",   [STYLE_ALARM] = "1;7;33",
 };
 
 void screen_init(void)

@@ -8,15 +8,24 @@
 typedef struct Screen {
     bool terminal;
     bool bars;
-    bool addressable;  /* understands escape sequences */
+    bool addressable; /* understands escape sequences */
     bool color;
-    bool utf8;         /* what is drawn may be more than ASCII */
-    bool ascii_names;  /* a terminal that cannot show UTF-8 */
-    unsigned columns;  /* of the terminal; UINT32_MAX: a pipe */
+    bool utf8;        /* what is drawn may be more than ASCII */
+    bool ascii_names; /* a terminal that cannot show UTF-8 */
+    unsigned columns; /* of the terminal; UINT32_MAX: a pipe */
     unsigned rows;
 } Screen;
 
-typedef enum Style { STYLE_PLAIN, STYLE_STRONG, STYLE_WEAK, STYLE_GOOD, STYLE_FAIR, STYLE_BAD, STYLE_ALARM, _STYLE_MAX } Style;
+typedef enum Style {
+    STYLE_PLAIN,
+    STYLE_STRONG,
+    STYLE_WEAK,
+    STYLE_GOOD,
+    STYLE_FAIR,
+    STYLE_BAD,
+    STYLE_ALARM,
+    _STYLE_MAX
+} Style;
 
 void screen_init(void); /* sets the locale; call once */
 Screen screen_get(const Globals *globals);

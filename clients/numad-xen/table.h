@@ -9,11 +9,11 @@
  */
 typedef struct Column {
     const char *head;
-    bool right;       /* aligned to the right */
-    unsigned min;     /* may shrink to this; 0: never shrinks */
-    unsigned max;     /* never wider than this; 0: as wide as it likes */
-    char separator;   /* cells are lists, cut between elements; 0: plain text */
-    unsigned bar;     /* a bar of at most this many columns, drawn when there is room for 10; 0: no bar */
+    bool right;     /* aligned to the right */
+    unsigned min;   /* may shrink to this; 0: never shrinks */
+    unsigned max;   /* never wider than this; 0: as wide as it likes */
+    char separator; /* cells are lists, cut between elements; 0: plain text */
+    unsigned bar;   /* a bar of at most this many columns, drawn when there is room for 10; 0: no bar */
 } Column;
 
 typedef struct Table Table;

@@ -12,9 +12,9 @@
 typedef struct HomeFinder {
     const PoolView *pools;
     size_t n_pools;
-    Bitmap all;         /* CPUs of the nodes, when a pool is not known */
-    uint32_t *node_of;  /* by CPU; NODE_NONE */
-    Bytes hard, soft;   /* the last vCPU's, of pool `pool` */
+    Bitmap all;        /* CPUs of the nodes, when a pool is not known */
+    uint32_t *node_of; /* by CPU; NODE_NONE */
+    Bytes hard, soft;  /* the last vCPU's, of pool `pool` */
     uint64_t pool;
     Bitmap home;
 } HomeFinder;
@@ -35,7 +35,7 @@ static int finder_init(HomeFinder *finder, const NodeViews *nodes, const PoolVie
         return -ENOMEM;
     memset(finder->node_of, 0xff, CPUS_MAX * sizeof(uint32_t)); /* NODE_NONE */
     for (size_t i = 0; i < nodes->n; i++) {
-        BITMAP_FOREACH(cpu, &nodes->items[i].cpus)
+        BITMAP_FOREACH (cpu, &nodes->items[i].cpus)
             finder->node_of[cpu] = nodes->items[i].id;
         r = bitmap_or(&finder->all, &nodes->items[i].cpus);
         if (r < 0)

@@ -43,7 +43,7 @@ typedef struct DomainView {
     Bytes name, type, state;
     uint64_t n_vcpus, n_online; /* n_online: VALUE_UNKNOWN when the vCPUs could not be read */
     uint64_t pool, total;
-    bool has_nodes; /* whether it is known where the memory is */
+    bool has_nodes;   /* whether it is known where the memory is */
     NodeBytes *nodes; /* owned, by node */
     size_t n_nodes;
     bool has_home;

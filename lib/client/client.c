@@ -271,7 +271,8 @@ EXPORT int numadx_list_domains(numadx_client *client, numadx_domain **ret_domain
     return 0;
 }
 
-EXPORT int numadx_get_domain_memory(numadx_client *client, uint32_t domid, numadx_node_memory **ret_nodes, size_t *ret_n)
+EXPORT int numadx_get_domain_memory(numadx_client *client, uint32_t domid, numadx_node_memory **ret_nodes,
+                                    size_t *ret_n)
 {
     _cleanup_message_ sd_bus_message *answer = NULL;
     size_t n = 0, capacity = 0;

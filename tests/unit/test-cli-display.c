@@ -30,12 +30,12 @@ static void test_escape(void **state)
         {BYTES("\xe6\x97\xa5\xe6\x9c\xac"), 0, "\xe6\x97\xa5\xe6\x9c\xac", 4},
         {BYTES("e\xcc\x81"), 0, "e\xcc\x81", 1},
         {BYTES("\xcc\x81"), 0, "\\u0301", 6},
-        {BYTES("\xc2\x9b"), 0, "\\u009b", 6},         /* a control character that terminals obey */
-        {BYTES("\xe2\x80\xae"), 0, "\\u202e", 6},     /* would turn the line round */
+        {BYTES("\xc2\x9b"), 0, "\\u009b", 6},     /* a control character that terminals obey */
+        {BYTES("\xe2\x80\xae"), 0, "\\u202e", 6}, /* would turn the line round */
         {BYTES("\xf0\x9f\x98\x80"), DISPLAY_ASCII, "\\U0001f600", 10},
-        {BYTES("a\xff\x62"), 0, "a\xef\xbf\xbd\x62", 3}, /* no UTF-8 at all */
-        {BYTES("a\xc3"), 0, "a\xef\xbf\xbd", 2},         /* cut */
-        {BYTES("\xc0\xaf"), 0, "\xef\xbf\xbd\xef\xbf\xbd", 2}, /* overlong */
+        {BYTES("a\xff\x62"), 0, "a\xef\xbf\xbd\x62", 3},                       /* no UTF-8 at all */
+        {BYTES("a\xc3"), 0, "a\xef\xbf\xbd", 2},                               /* cut */
+        {BYTES("\xc0\xaf"), 0, "\xef\xbf\xbd\xef\xbf\xbd", 2},                 /* overlong */
         {BYTES("\xed\xa0\x80"), 0, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 3}, /* surrogate */
         {BYTES("\xf4\x90\x80\x80"), 0, "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 4},
         {BYTES("\xff"), DISPLAY_ASCII, "\\ufffd", 6},
@@ -83,7 +83,13 @@ static void test_cut(void **state)
         {"longer", 1, ""},
         {"\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 5, "\xe6\x97\xa5.."}, /* no half of a wide character */
         {"\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 6, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e"},
-        {"e\xcc\x81" "e\xcc\x81" "e\xcc\x81", 3, "e\xcc\x81" "e\xcc\x81" "e\xcc\x81"},
+        {"e\xcc\x81"
+         "e\xcc\x81"
+         "e\xcc\x81",
+         3,
+         "e\xcc\x81"
+         "e\xcc\x81"
+         "e\xcc\x81"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -105,10 +111,8 @@ static void test_list(void **state)
         unsigned width;
         const char *wanted;
     } cases[] = {
-        {"0-3,8", ',', 5, "0-3,8"},
-        {"0,2,4,6,8,10", ',', 9, "0,2,4..+3"},
-        {"0,2,4,6,8,10", ',', 8, "0,2..+4"},
-        {"1:4G 2:5G 13:1M", ' ', 12, "1:4G..+2"},
+        {"0-3,8", ',', 5, "0-3,8"},          {"0,2,4,6,8,10", ',', 9, "0,2,4..+3"},
+        {"0,2,4,6,8,10", ',', 8, "0,2..+4"}, {"1:4G 2:5G 13:1M", ' ', 12, "1:4G..+2"},
         {"100000,200000", ',', 5, "100.."}, /* not even one element */
     };
 

@@ -8,8 +8,10 @@
 /* Everything a daemon of any version may say: reservations, placements, unknowns. */
 static const char status_json[] =
     "{'format':'numad-xen-status/1','generation':42,'time':'2026-01-01T00:00:00Z','host':{'backend':'xen',"
-    "'simulated':false,'xen_version':'4.17.5','page_size':4096,'max_cpu_id':3,'online_cpus':4,'features':['node-pages'],"
-    "'memory':{'total':4294967296,'free':1073741824,'claimed':null},'warnings':[{'code':'patch-missing','text':'a text'}]},"
+    "'simulated':false,'xen_version':'4.17.5','page_size':4096,'max_cpu_id':3,'online_cpus':4,'features':['node-pages']"
+    ","
+    "'memory':{'total':4294967296,'free':1073741824,'claimed':null},'warnings':[{'code':'patch-missing','text':'a "
+    "text'}]},"
     "'nodes':[{'node':0,'pxm':0,'kind':'cpu+memory','cpus':'0-1','cores':2,'memory':{'span':2147483648,"
     "'present':2147483648,'free':1073741824,'low':0,'dirty':null,'claimed':null,'reserved':536870912,"
     "'available':536870912},'free_chunks':null,'distances':[10,null],'vcpus':1.5},"
@@ -27,7 +29,8 @@ static const char status_json[] =
     "'stats':{'since':'2026-01-01T00:00:00Z','last_collection':1767225600.5}}";
 
 static const char topology_json[] =
-    "{'format':'numad-xen-topology/1','host':{'backend':'xen','simulated':false,'xen_version':'4.17.5','page_size':4096,"
+    "{'format':'numad-xen-topology/"
+    "1','host':{'backend':'xen','simulated':false,'xen_version':'4.17.5','page_size':4096,"
     "'max_cpu_id':3,'online_cpus':4,'features':[],'memory':{'total':1,'free':1,'claimed':null},'warnings':[]},"
     "'nodes':[{'node':0,'pxm':0,'kind':'cpu+memory','cpus':'0-1','cores':1,'distances':[10,21]},"
     "{'node':1,'pxm':1,'kind':'cpu+memory','cpus':'2-3','cores':2,'distances':[21,10]}],"
@@ -69,22 +72,21 @@ static void test_status(void **state)
     _cleanup_free_ char *status = with_quotes(status_json), *topology = with_quotes(topology_json);
     _cleanup_free_ char *text = status_text(status, topology, 1767225600 + 5);
 
-    assert_string_equal(
-        text, "Xen 4.17.5 (xen)  2 nodes  4 CPUs  memory 4.0G  free 1.0G (25%)\n"
-              "\n"
-              "NODE  USED  FREE  AVAIL  TOTAL  CPUS  LOAD  DISTANCE\n"
-              "0      50%  1.0G   512M   2.0G  0-1    1.5  10  -\n"
-              "1     100%     0      0   2.0G  2-3    0.0  21 10\n"
-              "AVAIL is FREE less DMA memory, claims and reservations.\n"
-              "\n"
-              "DOMID  NAME  STATE    VCPUS  ON  MEMORY  NODE0  NODE1  LOCAL\n"
-              "7      g     running    1/2  1       1M      0     1M   100%\n"
-              "8      -     paused       1  -        -      -      -      -\n"
-              "\n"
-              "RESERVED  NAME  DOMID  EXPIRES  MEMORY\n"
-              "abcdef    next  -         29 s  0:512M\n"
-              "\n"
-              "warning patch-missing: a text\n");
+    assert_string_equal(text, "Xen 4.17.5 (xen)  2 nodes  4 CPUs  memory 4.0G  free 1.0G (25%)\n"
+                              "\n"
+                              "NODE  USED  FREE  AVAIL  TOTAL  CPUS  LOAD  DISTANCE\n"
+                              "0      50%  1.0G   512M   2.0G  0-1    1.5  10  -\n"
+                              "1     100%     0      0   2.0G  2-3    0.0  21 10\n"
+                              "AVAIL is FREE less DMA memory, claims and reservations.\n"
+                              "\n"
+                              "DOMID  NAME  STATE    VCPUS  ON  MEMORY  NODE0  NODE1  LOCAL\n"
+                              "7      g     running    1/2  1       1M      0     1M   100%\n"
+                              "8      -     paused       1  -        -      -      -      -\n"
+                              "\n"
+                              "RESERVED  NAME  DOMID  EXPIRES  MEMORY\n"
+                              "abcdef    next  -         29 s  0:512M\n"
+                              "\n"
+                              "warning patch-missing: a text\n");
 }
 
 static void test_stale(void **state)
@@ -101,8 +103,15 @@ static void test_stale(void **state)
 
 static void test_no_document(void **state)
 {
-    static const char *const bad[] = {"", "{", "null", "[]", "7", "{}", "{\"format\":\"numad-xen-status/2\"}",
-                                      "{\"format\":\"numad-xen-status/1\"} trailing", "{\"format\":7}"};
+    static const char *const bad[] = {"",
+                                      "{",
+                                      "null",
+                                      "[]",
+                                      "7",
+                                      "{}",
+                                      "{\"format\":\"numad-xen-status/2\"}",
+                                      "{\"format\":\"numad-xen-status/1\"} trailing",
+                                      "{\"format\":7}"};
 
     for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
         StatusView *view = NULL;
@@ -186,7 +195,8 @@ static void try_member(struct json_object *root, struct json_object *object, con
 
     for (unsigned kind = 0; kind < N_EVIL; kind++) {
         json_object_object_add(object, key, evil(kind));
-        render_all(status ? status : json_object_to_json_string(root), topology ? topology : json_object_to_json_string(root));
+        render_all(status ? status : json_object_to_json_string(root),
+                   topology ? topology : json_object_to_json_string(root));
     }
     json_object_object_add(object, key, old);
     replace_and_render(root, old, status, topology);
@@ -199,7 +209,8 @@ static void try_element(struct json_object *root, struct json_object *array, siz
 
     for (unsigned kind = 0; kind < N_EVIL; kind++) {
         json_object_array_put_idx(array, i, evil(kind));
-        render_all(status ? status : json_object_to_json_string(root), topology ? topology : json_object_to_json_string(root));
+        render_all(status ? status : json_object_to_json_string(root),
+                   topology ? topology : json_object_to_json_string(root));
     }
     json_object_array_put_idx(array, i, old);
     replace_and_render(root, old, status, topology);
@@ -213,8 +224,7 @@ static void replace_and_render(struct json_object *root, struct json_object *at,
         const char *keys[64];
         size_t n = 0;
 
-        json_object_object_foreach(at, key, value)
-        {
+        json_object_object_foreach (at, key, value) {
             (void)value;
             keys[n++] = strdup(key);
         }
