@@ -41,6 +41,6 @@ check-patches:
 	@$(top_srcdir)/hypervisor-patches/check
 .PHONY: check-headers check-layers check-symbols check-patches
 
-EXTRA_DIST += tests/tap.py $(tree_tests)
+EXTRA_DIST += tests/tap.py $(tree_tests) proto/xen_numa_heap.h
 include tests/integration/local.mk
 include tests/golden/local.mk
