@@ -13,11 +13,6 @@ static const char *const names[_BUS_ERROR_MAX] = {
     [BUS_ERROR_LIMIT_REACHED] = PREFIX "LimitReached",
 };
 
-const char *bus_error_to_name(BusError error)
-{
-    return names[error];
-}
-
 int bus_reply_error(sd_bus_message *call, BusError error, const char *format, ...)
 {
     va_list arguments;

@@ -11,8 +11,6 @@ typedef enum BusError {
     _BUS_ERROR_MAX,
 } BusError;
 
-const char *bus_error_to_name(BusError error);
-
 /* Answers a call with the error. As sd_bus_reply_method_error(). */
 int bus_reply_error(sd_bus_message *call, BusError error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

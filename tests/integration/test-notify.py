@@ -82,4 +82,33 @@ def test_no_manager(tap, world):
     tap.ok("ready" in daemon.log(), "messages are readable on stderr", daemon.log())
 
 
-run_tests(test_ready, test_not_ready, test_status_follows, test_reload, test_watchdog, test_no_manager)
+def test_journal(tap, world):
+    """With the journal behind stderr, messages go there with their fields; a mount makes a socket of ours its."""
+    run = world.directory / "run"
+    (run / "systemd/journal").mkdir(parents=True)
+    namespace = ["unshare", "--mount", "sh", "-c", f'mount --bind "{run}" /run && exec "$@"', "sh"]
+    if os.geteuid() != 0 or subprocess.run([*namespace, "true"], capture_output=True).returncode != 0:
+        tap.skip("messages go to the journal", "needs a mount namespace")
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as journal:
+        journal.bind(str(run / "systemd/journal/socket"))
+        journal.settimeout(PATIENCE)
+        host = four_nodes(features=[])
+        host["nodes"][0]["distances"][1] = 5  # invalid: a warning
+        stream = 'JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) exec "$@"'
+        command = [*namespace, "sh", "-c", stream, "sh", world.program(), "--bus", world.address, "--host"]
+        daemon = world.start_process([*command, str(world.host(host))], "daemon")
+        entries = []
+        while not any("ready" in entry.get("MESSAGE", "") for entry in entries):
+            text = journal.recv(65536).decode()
+            entries.append(dict(line.split("=", 1) for line in text.splitlines() if "=" in line))
+        tap.equal(daemon.log(), "", "nothing on stderr then")
+        ready, = (entry for entry in entries if "ready" in entry["MESSAGE"])
+        tap.ok(ready["PRIORITY"] == "6" and ready["CODE_FILE"].endswith("manager.c") and int(ready["CODE_LINE"]) > 0 and
+               ready["CODE_FUNC"] == "on_owned", "an entry has priority and place", ready)
+        warnings = {entry.get("NUMAD_XEN_WARNING"): entry["PRIORITY"] for entry in entries if "NUMAD_XEN_WARNING" in entry}
+        tap.equal(warnings.get("slit-invalid"), "4", "a warning about the host has its code as a field")
+
+
+run_tests(test_ready, test_not_ready, test_status_follows, test_reload, test_watchdog, test_no_manager,
+          test_journal)

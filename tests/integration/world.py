@@ -138,7 +138,7 @@ class World:
         if bad:
             raise RuntimeError(f"does not stop as it should: {text}")
 
-    def _start(self, command, what, environment=None, uid=None):
+    def start_process(self, command, what, environment=None, uid=None):
         self.count += 1
         process = Process(command, self.directory / f"{what}.{self.count}.log", environment, uid)
         self.processes.append(process)
@@ -151,7 +151,7 @@ class World:
     def start_bus(self):
         with contextlib.suppress(FileNotFoundError):
             (self.directory / "bus").unlink()
-        bus = self._start(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.directory}/bus.conf"], "bus")
+        bus = self.start_process(["dbus-daemon", "--nofork", "--nopidfile", f"--config-file={self.directory}/bus.conf"], "bus")
         if not wait_for(self._bus_answers):
             raise RuntimeError(f"no bus: {bus.log()}")
         return bus
@@ -185,7 +185,7 @@ class World:
     def start(self, *arguments, environment=None, bus=True, uid=None):
         """numad-xend, without waiting for anything."""
         options = ["--bus", self.address] if bus else []
-        return self._start([self.program(), *options, *map(str, arguments)], "daemon", environment, uid)
+        return self.start_process([self.program(), *options, *map(str, arguments)], "daemon", environment, uid)
 
     def daemon(self, host, environment=None):
         """numad-xend on a simulated host, owning its name."""

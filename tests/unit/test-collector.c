@@ -164,10 +164,19 @@ static void test_ticks(void **state)
 
         assert_false(world.fake.full[i]);
         /* each at its own whole second since the start: what one is late does not move the next */
-        assert_in_range(since, i * 1000u * MS - 20 * MS, i * 1000u * MS + 500 * MS);
+        assert_in_range(since, i * 1000u * MS - 20 * MS, i * 1000u * MS + 900 * MS);
     }
     assert_int_equal(world.stats.collection.count, 4);
     assert_true(world.stats.last_collection_us > 0);
+}
+
+static unsigned count_full(const Fake *fake)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < fake->n_begins; i++)
+        n += fake->full[i];
+    return n;
 }
 
 static void test_event_collects_at_once(void **state)
@@ -179,22 +188,24 @@ static void test_event_collects_at_once(void **state)
     run(&world, 100, NULL, 0); /* past the gap */
     assert_int_equal(world.n_good, 1);
     happen(&world.fake);
-    run(&world, 300, &world.n_good, 2);
+    run(&world, 5000, &world.n_good, 2);
     close_world(&world);
-    assert_int_equal(world.n_good, 2);
     assert_true(world.fake.full[1]);
+    assert_true(world.fake.begun_us[1] - world.fake.begun_us[0] < 990 * MS); /* before the next tick */
 }
 
 static void test_event_in_collection(void **state)
 {
     World world;
+    uint64_t apart;
 
     open_world(&world, (Fake){.steps = 20, .step_us = 100, .event_at_step = 5});
-    run(&world, 700, NULL, 0);
+    run(&world, 5000, &world.n_good, 2);
+    run(&world, 300, NULL, 0);
     close_world(&world);
-    assert_int_equal(world.n_good, 2); /* exactly one more, before the second is over */
-    assert_true(world.fake.full[1]);
-    assert_true(world.fake.begun_us[1] - world.fake.begun_us[0] >= COLLECTION_GAP_US - MS);
+    assert_int_equal(count_full(&world.fake), 2); /* exactly one more */
+    apart = world.fake.begun_us[1] - world.fake.begun_us[0];
+    assert_in_range(apart, COLLECTION_GAP_US - MS, 990 * MS);
 }
 
 static void storm(World *world, unsigned ms)
@@ -210,16 +221,13 @@ static void storm(World *world, unsigned ms)
 static void test_storm(void **state)
 {
     World world;
-    unsigned n_full = 0;
 
     open_world(&world, (Fake){.steps = 2});
     storm(&world, 1500);
     close_world(&world);
     assert_in_range(world.n_good, 3, 1500 * MS / COLLECTION_GAP_US + 2);
     assert_true(world.fake.n_dispatches > world.n_good * 2); /* it was a storm */
-    for (unsigned i = 0; i < world.fake.n_begins; i++)
-        n_full += world.fake.full[i];
-    assert_in_range(n_full, 3, world.fake.n_begins); /* the ticks need not be */
+    assert_true(count_full(&world.fake) >= 3); /* the ticks need not be */
 }
 
 static void test_costly_storm(void **state)
