@@ -20,11 +20,11 @@ void log_write(int priority, const char *file, int line, const char *function, c
 #define log_info(...) log_field(LOG_INFO, NULL, __VA_ARGS__)
 
 /* With a negative errno for %m; the value is that errno, to be returned. */
-#define log_errno(priority, error, ...)                                                                      \
-    ({                                                                                                       \
-        int error_ = (error);                                                                                \
-        errno = -error_;                                                                                     \
-        log_field(priority, NULL, __VA_ARGS__);                                                              \
-        error_;                                                                                              \
+#define log_errno(priority, error, ...)         \
+    ({                                          \
+        int error_ = (error);                   \
+        errno = -error_;                        \
+        log_field(priority, NULL, __VA_ARGS__); \
+        error_;                                 \
     })
 #define log_error_errno(error, ...) log_errno(LOG_ERR, error, __VA_ARGS__)

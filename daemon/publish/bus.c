@@ -105,8 +105,7 @@ static pid_t owner_pid(Bus *b)
     _cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
     pid_t pid = 0;
 
-    if (sd_bus_get_name_creds(b->bus, BUS_NAME, SD_BUS_CREDS_PID, &creds) < 0 ||
-        sd_bus_creds_get_pid(creds, &pid) < 0)
+    if (sd_bus_get_name_creds(b->bus, BUS_NAME, SD_BUS_CREDS_PID, &creds) < 0 || sd_bus_creds_get_pid(creds, &pid) < 0)
         return 0;
     return pid;
 }

@@ -51,7 +51,7 @@ static int open_end(int fd, bool server, sd_bus **ret_bus)
         return r;
     }
     if (server)
-        r = sd_bus_set_server(bus, true, SD_ID128_MAKE(4e,1d,6a,0c,73,52,4f,0b,9d,3e,58,a1,c4,27,0f,66));
+        r = sd_bus_set_server(bus, true, SD_ID128_MAKE(4e, 1d, 6a, 0c, 73, 52, 4f, 0b, 9d, 3e, 58, a1, c4, 27, 0f, 66));
     if (r >= 0)
         r = sd_bus_start(bus);
     if (r >= 0)

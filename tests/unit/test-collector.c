@@ -227,7 +227,7 @@ static void test_storm(void **state)
     close_world(&world);
     assert_in_range(world.n_good, 3, 1500 * MS / COLLECTION_GAP_US + 2);
     assert_true(world.fake.n_dispatches > world.n_good * 2); /* it was a storm */
-    assert_true(count_full(&world.fake) >= 3); /* the ticks need not be */
+    assert_true(count_full(&world.fake) >= 3);               /* the ticks need not be */
 }
 
 static void test_costly_storm(void **state)
