@@ -47,10 +47,12 @@ static void manager_done(Manager *m)
 /* Tells the service manager what `systemctl status` shows, when it is no longer true. */
 static void notify_status(const Snapshot *new, const Snapshot *old)
 {
-    if (old && old->n_domains == new->n_domains && old->n_nodes == new->n_nodes &&count_nodes(old) == count_nodes(new))
+    uint32_t n_nodes = count_nodes(new);
+
+    if (old && old->n_domains == new->n_domains && count_nodes(old) == n_nodes)
         return;
     sd_notifyf(false, "STATUS=%s host: %" PRIu32 " nodes, %zu domains", new->simulated ? "simulated" : "Xen",
-               count_nodes(new), new->n_domains);
+               n_nodes, new->n_domains);
 }
 
 /* A warning is logged when the host begins to have it, not in each generation. */
