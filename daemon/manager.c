@@ -49,10 +49,10 @@ static void notify_status(const Snapshot *new, const Snapshot *old)
 {
     uint32_t n_nodes = count_nodes(new);
 
-    if (old && old->n_domains == new->n_domains && count_nodes(old) == n_nodes)
+    if (old && count_nodes(old) == n_nodes && old->n_domains == new->n_domains)
         return;
-    sd_notifyf(false, "STATUS=%s host: %" PRIu32 " nodes, %zu domains", new->simulated ? "simulated" : "Xen",
-               n_nodes, new->n_domains);
+    sd_notifyf(false, "STATUS=%s host: %" PRIu32 " nodes, %zu domains", new->simulated ? "simulated" : "Xen", n_nodes,
+               new->n_domains);
 }
 
 /* A warning is logged when the host begins to have it, not in each generation. */
