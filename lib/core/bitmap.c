@@ -43,8 +43,15 @@ int bitmap_set_range(Bitmap *b, unsigned low, unsigned high)
 
     if (r < 0)
         return r;
-    for (unsigned bit = low; bit <= high; bit++)
-        b->words[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
+    for (unsigned i = low / WORD_BITS; i <= high / WORD_BITS; i++) {
+        uint64_t word = ~UINT64_C(0);
+
+        if (i == low / WORD_BITS)
+            word &= ~UINT64_C(0) << low % WORD_BITS;
+        if (i == high / WORD_BITS)
+            word &= ~UINT64_C(0) >> (WORD_BITS - 1 - high % WORD_BITS);
+        b->words[i] |= word;
+    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "locality.h"
 
 #include <math.h>
+#include <string.h>
 
 /*
  * A CPU is local to the memory of its own node. Where a node lacks one of the two, it is tied to the nearest node
@@ -60,6 +61,7 @@ static int tie(Snapshot *s, bool (*lacks)(const Node *), bool (*wanted)(const No
         tied[other]++;
         cpu_node = wanted == has_cpus ? &s->nodes[other] : node;
         memory_node = wanted == has_cpus ? node : &s->nodes[other];
+        memory_node->tied = true;
         r = bitmap_or(&memory_node->local, &cpu_node->cpus);
         if (r < 0)
             return r;
@@ -80,20 +82,39 @@ int locality_attach(Snapshot *s)
     return r < 0 ? r : tie(s, has_cpus, has_memory);
 }
 
-/* Where one set of CPUs lies. Most vCPUs of a host have one of a few sets, so the last one is kept. */
+/* Where one set of CPUs lies. */
 typedef struct Spread {
-    Bitmap set, scratch;
+    Bitmap set;
     bool valid;
     double *on;    /* by node: share of the set on the node */
     double *local; /* by node: share of the set that is local to the node's memory */
 } Spread;
 
-static void spread_done(Spread *spread)
+/* Most vCPUs have their whole pool, or what the vCPU before them has: two sets are kept. */
+typedef struct Spreads {
+    Spread whole, narrowed;
+    Bitmap scratch;
+} Spreads;
+
+static void spreads_done(Spreads *spreads)
 {
-    bitmap_done(&spread->set);
-    bitmap_done(&spread->scratch);
-    free(spread->on);
-    free(spread->local);
+    bitmap_done(&spreads->whole.set);
+    bitmap_done(&spreads->narrowed.set);
+    bitmap_done(&spreads->scratch);
+    free(spreads->whole.on); /* one array of four */
+}
+
+static int spreads_init(Spreads *spreads, size_t n_nodes)
+{
+    double *shares = new_array(4 * n_nodes, sizeof(*shares));
+
+    if (!shares)
+        return -ENOMEM;
+    *spreads = (Spreads){
+        .whole = {.on = shares, .local = shares + n_nodes},
+        .narrowed = {.on = shares + 2 * n_nodes, .local = shares + 3 * n_nodes},
+    };
+    return 0;
 }
 
 /* The CPUs a vCPU runs on: its hard set within the pool, narrowed to its soft set where that leaves any. */
@@ -108,24 +129,42 @@ static int effective_set(const Bitmap *pool, const VcpuRow *vcpu, Bitmap *set)
     return r;
 }
 
-static int spread_set(Spread *spread, const Snapshot *s, const Bitmap *pool, const VcpuRow *vcpu)
+/* By CPU, not by node: a set that was narrowed to a node is small, however many nodes there are. */
+static void count_cpus(Spread *spread, const Snapshot *s)
 {
-    int r = effective_set(pool, vcpu, &spread->scratch);
-    double weight;
+    double weight = MAX(bitmap_weight(&spread->set), 1u);
+
+    memset(spread->on, 0, s->n_nodes * sizeof(*spread->on));
+    BITMAP_FOREACH(cpu, &spread->set) {
+        if (s->cpus[cpu].node != ROW_INVALID)
+            spread->on[s->cpus[cpu].node]++;
+    }
+    for (nodeid_t id = 0; id < s->n_nodes; id++) {
+        const Node *node = &s->nodes[id];
+        double local = node->tied ? bitmap_weight_and(&spread->set, &node->local) : spread->on[id];
+
+        spread->on[id] /= weight;
+        spread->local[id] = local / weight;
+    }
+}
+
+static int spread_set(Spreads *spreads, const Snapshot *s, const Bitmap *pool, const VcpuRow *vcpu,
+                      const Spread **ret_spread)
+{
+    Spread *spread;
+    int r = effective_set(pool, vcpu, &spreads->scratch);
 
     if (r < 0)
         return r;
-    if (spread->valid && bitmap_equal(&spread->set, &spread->scratch))
-        return 0;
-    r = bitmap_copy(&spread->set, &spread->scratch);
-    if (r < 0)
-        return r;
-    weight = MAX(bitmap_weight(&spread->set), 1u);
-    for (nodeid_t id = 0; id < s->n_nodes; id++) {
-        spread->on[id] = bitmap_weight_and(&spread->set, &s->nodes[id].cpus) / weight;
-        spread->local[id] = bitmap_weight_and(&spread->set, &s->nodes[id].local) / weight;
+    spread = bitmap_equal(&spreads->scratch, pool) ? &spreads->whole : &spreads->narrowed;
+    if (!spread->valid || !bitmap_equal(&spread->set, &spreads->scratch)) {
+        r = bitmap_copy(&spread->set, &spreads->scratch);
+        if (r < 0)
+            return r;
+        count_cpus(spread, s);
+        spread->valid = true;
     }
-    spread->valid = true;
+    *ret_spread = spread;
     return 0;
 }
 
@@ -148,7 +187,7 @@ static double sum_pages(const Snapshot *s, const DomainRow *domain)
     return sum;
 }
 
-static int measure_domain(Snapshot *s, Domain *domain, Spread *spread)
+static int measure_domain(Snapshot *s, Domain *domain, Spreads *spreads)
 {
     const DomainRow *row = &domain->row;
     const Bitmap *pool = snapshot_pool_cpus(s, row->pool);
@@ -157,11 +196,12 @@ static int measure_domain(Snapshot *s, Domain *domain, Spread *spread)
 
     domain->locality = NAN;
     for (size_t i = 0; row->vcpus && i < row->vcpus->n; i++) {
+        const Spread *spread = NULL;
         int r;
 
         if (!row->vcpus->rows[i].online)
             continue;
-        r = spread_set(spread, s, pool ? pool : &s->online, &row->vcpus->rows[i]);
+        r = spread_set(spreads, s, pool ? pool : &s->online, &row->vcpus->rows[i], &spread);
         if (r < 0)
             return r;
         n_online++;
@@ -177,18 +217,10 @@ static int measure_domain(Snapshot *s, Domain *domain, Spread *spread)
 
 int locality_measure(Snapshot *s)
 {
-    _cleanup_(spread_done) Spread spread = {
-        .on = new_array(s->n_nodes, sizeof(double)),
-        .local = new_array(s->n_nodes, sizeof(double)),
-    };
+    _cleanup_(spreads_done) Spreads spreads = {0};
+    int r = spreads_init(&spreads, s->n_nodes);
 
-    if (!spread.on || !spread.local)
-        return -ENOMEM;
-    for (size_t i = 0; i < s->n_domains; i++) {
-        int r = measure_domain(s, &s->domains[i], &spread);
-
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    for (size_t i = 0; r == 0 && i < s->n_domains; i++)
+        r = measure_domain(s, &s->domains[i], &spreads);
+    return r;
 }

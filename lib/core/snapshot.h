@@ -17,6 +17,7 @@ typedef struct Node {
     uint64_t pxm; /* the firmware's proximity domain, VALUE_UNKNOWN */
     Bitmap cpus;  /* online CPUs on this node */
     Bitmap local; /* CPUs that are local to memory of this node (contract, "Locality") */
+    bool tied;    /* local has CPUs of other nodes too */
     uint32_t cores;
     uint64_t span, present, free, low, dirty, claimed, reserved, available; /* bytes */
     uint64_t *free_chunks; /* owned; NULL when unknown */
