@@ -119,10 +119,12 @@ static void check_nodes(CheckList *checks, const StatusView *view)
         check_list_add(checks, "low", false,
                        "numad-xend must be permitted XEN_SYSCTL_availheap: run it as root in dom0",
                        "it is not known how much memory is kept for DMA");
-    check_list_add(checks, "nodes", nodes->n > 1,
-                   "nothing to do on a machine of one node; else boot Xen with numa=on and see the firmware's settings "
-                   "(node interleaving off)",
-                   nodes->n == 1 ? "Xen sees %zu node" : "Xen sees %zu nodes", nodes->n);
+    if (nodes->n == 1) /* nothing is missing on a machine of one node */
+        check_list_add(checks, "nodes", true, NULL,
+                       "Xen sees 1 node; if the machine has more, see Xen's numa= and the firmware's node interleaving");
+    else
+        check_list_add(checks, "nodes", nodes->n > 1, "numad-xend must be permitted XEN_SYSCTL_numainfo",
+                       "Xen sees %zu nodes", nodes->n);
 }
 
 void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now)
