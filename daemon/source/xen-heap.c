@@ -22,15 +22,6 @@ static bool is_missing(int error)
     return error == -ENOSYS || error == -EOPNOTSUPP;
 }
 
-static int warn_missing(XenSource *s)
-{
-    return warning_list_add(
-        &s->rows->warnings, WARNING_PATCH_MISSING,
-        "this Xen cannot tell on which nodes a domain's memory is (%s: %s); boot a hypervisor built "
-        "with the series in hypervisor-patches/",
-        call_name, s->heap.error == -EOPNOTSUPP ? "another version of it" : strerror(-s->heap.error));
-}
-
 /* The features that the call would have brought are not there, unless it failed for once. */
 static int failed(XenSource *s, int error, unsigned features)
 {
@@ -39,7 +30,7 @@ static int failed(XenSource *s, int error, unsigned features)
     if (!is_missing(error))
         return xen_call_failed(s, ERROR_XEN, call_name, error);
     s->heap.error = error;
-    return warn_missing(s);
+    return warning_patch_missing(&s->rows->warnings);
 }
 
 static int make_room(XenHeap *heap, size_t size)
@@ -209,7 +200,7 @@ int xen_read_nodes(XenSource *s)
     if (s->heap.state == XEN_HEAP_UNASKED)
         r = query(s);
     if (r == 0 && s->heap.state == XEN_HEAP_MISSING)
-        r = warn_missing(s);
+        r = warning_patch_missing(&s->rows->warnings);
     if (r == 0 && s->heap.state == XEN_HEAP_PRESENT) {
         tell_features(s);
         r = read_heap_nodes(s);

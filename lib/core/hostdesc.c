@@ -463,6 +463,8 @@ static int read_host(JsonReader *reader, json_object *top, HostRows *rows)
         r = hostdesc_read_domains(reader, top, rows);
     if (r == 0)
         fill_totals(rows);
+    if (r == 0 && !(rows->features & FEATURE_BIT(FEATURE_NODE_PAGES)))
+        r = warning_patch_missing(&rows->warnings);
     return r;
 }
 

@@ -69,3 +69,10 @@ bool warning_list_has(const WarningList *list, WarningCode code)
             return true;
     return false;
 }
+
+int warning_patch_missing(WarningList *list)
+{
+    return warning_list_add(list, WARNING_PATCH_MISSING,
+                            "this Xen cannot tell on which nodes a domain's memory is (it has no XENMEM_numa_heap, or "
+                            "another version of it); boot a hypervisor built with the series in hypervisor-patches/");
+}

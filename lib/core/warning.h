@@ -35,3 +35,6 @@ void warning_list_done(WarningList *list);
 int warning_list_add(WarningList *list, WarningCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool warning_list_has(const WarningList *list, WarningCode code);
+
+/* That the hypervisor lacks what tells domains' memory by node; the same words for a real host and its capture. */
+int warning_patch_missing(WarningList *list);

@@ -103,6 +103,7 @@ static void test_smallest(void **state)
     assert_int_equal(s->n_pools, 1);
     assert_int_equal(s->n_domains, 0);
     assert_true(s->nodes[0].present == VALUE_UNKNOWN);
+    assert_true(warning_list_has(&s->warnings, WARNING_PATCH_MISSING));
 }
 
 static void test_short_form(void **state)
@@ -138,6 +139,7 @@ static void test_full_domain(void **state)
     assert_string_equal(domain->row.name, "g\xef\xbf\xbd");
     assert_string_equal(domain_uuid_to_text(&domain->row, uuid), "00112233-4455-6677-8899-aabbccddeeff");
     assert_int_equal(domain->row.type, DOMAIN_TYPE_PVH);
+    assert_int_equal(s->warnings.n, 0);
     assert_int_equal(domain->row.state, DOMAIN_PAUSED);
     assert_int_equal(domain->row.total_pages, 5);
     assert_string_equal(hard, "0-1"); /* cut to max_cpu_id */
