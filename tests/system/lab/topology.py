@@ -29,7 +29,7 @@ def nodes(topology, info):
     for row, wanted in zip(topology["nodes"], info["nodes"]):
         tap.equal(row["distances"], wanted["distances"], f"distances of node {row['node']}")
         tap.equal(row["kind"], "cpu+memory", f"kind of node {row['node']}")
-        tap.equal(row["pxm"], row["node"], f"proximity domain of node {row['node']} (QEMU numbers them alike)")
+        tap.ok(row["pxm"] in (None, row["node"]), f"proximity domain of node {row['node']}: unknown, or QEMU's number", row)
 
 
 def memory():
