@@ -105,6 +105,7 @@ static int libxc_physinfo(XenCalls *calls, XenPhysInfo *ret_info)
     *ret_info = (XenPhysInfo){
         .max_cpu_id = info.max_cpu_id,
         .max_node_id = info.max_node_id,
+        .nr_cpus = info.nr_cpus,
         .total_pages = info.total_pages,
         .free_pages = info.free_pages,
         .outstanding_pages = info.outstanding_pages,
@@ -258,6 +259,24 @@ static int libxc_pool(XenCalls *calls, uint32_t *pool, uint8_t *cpus, size_t n_b
     *pool = info->cpupool_id;
     memcpy(x->masks[0], info->cpumap, (size_t)xc_get_cpumap_size(x->xc));
     xc_cpupool_infofree(x->xc, info);
+    take_mask(x, 0, cpus, n_bytes);
+    return 0;
+}
+
+static int libxc_free_cpus(XenCalls *calls, uint8_t *cpus, size_t n_bytes)
+{
+    LibxcCalls *x = libxc_calls(calls);
+    xc_cpumap_t map;
+    int r = prepare_masks(x);
+
+    if (r < 0)
+        return r;
+    errno = 0;
+    map = xc_cpupool_freeinfo(x->xc);
+    if (!map)
+        return result(-1);
+    memcpy(x->masks[0], map, (size_t)xc_get_cpumap_size(x->xc));
+    free(map);
     take_mask(x, 0, cpus, n_bytes);
     return 0;
 }
@@ -444,6 +463,7 @@ static const XenCallsOps libxc_ops = {
     .vcpu_affinity = libxc_vcpu_affinity,
     .node_affinity = libxc_node_affinity,
     .pool = libxc_pool,
+    .free_cpus = libxc_free_cpus,
     .numa_heap = libxc_numa_heap,
     .store_open = libxc_store_open,
     .store_close = libxc_store_close,

@@ -13,6 +13,7 @@
 
 typedef struct XenPhysInfo {
     uint32_t max_cpu_id, max_node_id; /* what this Xen is built for or booted with, not what is there */
+    uint32_t nr_cpus;                 /* online */
     uint64_t total_pages, free_pages, outstanding_pages;
 } XenPhysInfo;
 
@@ -81,6 +82,8 @@ typedef struct XenCallsOps {
     int (*node_affinity)(XenCalls *calls, domid_t domid, uint8_t *nodes, size_t n_bytes);
     /* The first cpupool at or above *pool; -ENOENT: there is none. */
     int (*pool)(XenCalls *calls, uint32_t *pool, uint8_t *cpus, size_t n_bytes);
+    /* Online CPUs in no pool. */
+    int (*free_cpus)(XenCalls *calls, uint8_t *cpus, size_t n_bytes);
     /* XENMEM_numa_heap; the records go to `buffer`, arg->buffer is the callee's business. */
     int (*numa_heap)(XenCalls *calls, struct xen_numa_heap *arg, void *buffer, size_t size);
 

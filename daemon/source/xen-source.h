@@ -35,6 +35,8 @@ typedef struct XenTopology {
     uint32_t n_cpus;
     PoolRow *pools;
     size_t n_pools;
+    bool has_online;
+    Bitmap online;
 } XenTopology;
 
 typedef enum XenHeapState { XEN_HEAP_UNASKED, XEN_HEAP_PRESENT, XEN_HEAP_MISSING } XenHeapState;
@@ -130,7 +132,9 @@ int xen_read_pages(XenSource *s);
 int xen_read_affinities(XenSource *s);
 int xen_read_names(XenSource *s);
 
-/* present, low and dirty of the nodes by availheap, where XENMEM_numa_heap did not say. */
+/* Parts of stages: pools; */
+int xen_read_pools(XenSource *s);
+/* `low` of the nodes by availheap, where XENMEM_numa_heap did not say. */
 int xen_read_low(XenSource *s);
 /* xenstore: connects when it is not; takes its events: as SourceOps.dispatch. */
 int xen_store_connect(XenSource *s);

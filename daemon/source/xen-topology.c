@@ -4,7 +4,7 @@
 #include <string.h>
 
 /*
- * The host, its nodes, CPUs and pools. The counts of CPUs and nodes in physinfo are of those online, while ids have
+ * The host, its nodes and CPUs. The counts of CPUs and nodes in physinfo are of those online, while ids have
  * gaps, so every array is sized by the highest id, or by what the call itself asks for.
  */
 
@@ -117,12 +117,15 @@ static int read_numainfo(XenSource *s)
 
 /* --- CPUs --- */
 
-/* An offline CPU keeps its node in Xen's tables; core and socket tell. */
-static CpuRow cpu_row(const XenCpuTopo *cpu)
+/*
+ * Core and socket do not tell whether a CPU is online: one that is parked (smt=0, or put offline, on Intel) keeps
+ * them, and one that is alone in its package may never have had any. The node is kept in any case.
+ */
+static CpuRow cpu_row(const XenTopology *t, cpuid_t cpu)
 {
-    if (cpu->core == ROW_INVALID || cpu->socket == ROW_INVALID)
+    if (t->has_online && !bitmap_isset(&t->online, cpu))
         return (CpuRow){ROW_INVALID, ROW_INVALID, ROW_INVALID};
-    return (CpuRow){cpu->core, cpu->socket, cpu->node};
+    return (CpuRow){t->cpus[cpu].core, t->cpus[cpu].socket, t->cpus[cpu].node};
 }
 
 static int fetch_cpus(XenSource *s)
@@ -160,107 +163,16 @@ static int read_cputopoinfo(XenSource *s)
     if (!rows->cpus)
         return -ENOMEM;
     for (; rows->n_cpus < t->n_cpus; rows->n_cpus++)
-        rows->cpus[rows->n_cpus] = cpu_row(&t->cpus[rows->n_cpus]);
+        rows->cpus[rows->n_cpus] = cpu_row(t, (cpuid_t)rows->n_cpus);
     if (!t->has_phys && rows->n_cpus)
         rows->max_cpu_id = (uint32_t)rows->n_cpus - 1;
     return 0;
 }
 
-/* --- pools --- */
-
-int xen_mask_to_bitmap(Bitmap *to, const uint8_t *bytes, uint32_t n_bits)
-{
-    int r = bitmap_from_bytes(to, bytes, xen_mask_size(n_bits));
-
-    if (r == 0)
-        bitmap_cut(to, n_bits);
-    return r;
-}
-
-static void free_pools(PoolRow *pools, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        bitmap_done(&pools[i].cpus);
-    free(pools);
-}
-
-/* Adds the first pool at or above *id, and moves *id past it. 1: it is there; 0: there are no more. */
-static int fetch_pool(XenSource *s, uint32_t *id, PoolRow *pool)
-{
-    uint8_t mask[CPUS_MAX / 8] = {0};
-    uint32_t n_cpus = s->rows->max_cpu_id + 1, found = *id;
-    int r = s->calls->ops->pool(s->calls, &found, mask, xen_mask_size(n_cpus));
-
-    xen_spend(s, 2);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    if (found < *id || found == UINT32_MAX)
-        return -ERANGE;
-    pool->pool = found;
-    *id = found + 1;
-    r = xen_mask_to_bitmap(&pool->cpus, mask, n_cpus);
-    return r < 0 ? r : 1;
-}
-
-static int fetch_pools(XenSource *s)
-{
-    XenTopology *t = &s->topology;
-    PoolRow *pools = NULL;
-    size_t n = 0, room = 0;
-    uint32_t id = 0;
-    int r = 1;
-
-    while (r > 0 && n < XEN_POOLS_MAX) {
-        if (n == room) {
-            PoolRow *more = reallocarray(pools, room ? 2 * room : 4, sizeof(*pools));
-
-            r = more ? 1 : -ENOMEM;
-            if (!more)
-                break;
-            pools = more;
-            room = room ? 2 * room : 4;
-        }
-        pools[n] = (PoolRow){0};
-        r = fetch_pool(s, &id, &pools[n]);
-        n += r > 0;
-    }
-    if (r < 0) {
-        free_pools(pools, n);
-        return xen_call_failed(s, ERROR_XEN, "cpupool_op", r);
-    }
-    free_pools(t->pools, t->n_pools);
-    t->pools = pools;
-    t->n_pools = n;
-    return 0;
-}
-
-static int read_pools(XenSource *s)
-{
-    const XenTopology *t = &s->topology;
-    HostRows *rows = s->rows;
-    int r = fetch_pools(s);
-
-    if (r < 0)
-        return r;
-    rows->pools = new_array(t->n_pools, sizeof(*rows->pools));
-    if (!rows->pools)
-        return -ENOMEM;
-    for (; rows->n_pools < t->n_pools; rows->n_pools++) {
-        PoolRow *pool = &rows->pools[rows->n_pools];
-
-        pool->pool = t->pools[rows->n_pools].pool;
-        r = bitmap_copy(&pool->cpus, &t->pools[rows->n_pools].cpus);
-        if (r < 0)
-            return r;
-        bitmap_cut(&pool->cpus, rows->max_cpu_id + 1);
-    }
-    return 0;
-}
-
 int xen_read_host(XenSource *s)
 {
-    static int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, read_cputopoinfo,
-                                                read_pools};
+    static int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, xen_read_pools,
+                                                read_cputopoinfo};
 
     for (; s->cursor < ARRAY_SIZE(parts); s->cursor++) {
         int r;

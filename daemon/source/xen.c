@@ -161,6 +161,7 @@ static void xen_free(Source *source)
     free(s->topology.distances);
     free(s->topology.cpus);
     free(s->topology.pools);
+    bitmap_done(&s->topology.online);
     free(s->heap.buffer);
     free(s->version);
     xen_calls_free(s->calls);

@@ -11,6 +11,7 @@ xen_source_files = \
 	daemon/source/xen-heap.c \
 	daemon/source/xen-low.c \
 	daemon/source/xen-names.c \
+	daemon/source/xen-pools.c \
 	daemon/source/xen-report.c \
 	daemon/source/xen-source.h \
 	daemon/source/xen-topology.c

@@ -48,6 +48,7 @@ COUNTED(vcpu_affinity, (XenCalls * calls, domid_t domid, uint32_t vcpu, uint8_t 
         vcpu, hard, soft, n)
 COUNTED(node_affinity, (XenCalls * calls, domid_t domid, uint8_t *nodes, size_t n), domid, nodes, n)
 COUNTED(pool, (XenCalls * calls, uint32_t *pool, uint8_t *cpus, size_t n), pool, cpus, n)
+COUNTED(free_cpus, (XenCalls * calls, uint8_t *cpus, size_t n), cpus, n)
 COUNTED(numa_heap, (XenCalls * calls, struct xen_numa_heap *arg, void *buffer, size_t size), arg, buffer, size)
 
 static int count_store_open(XenCalls *calls)
@@ -94,6 +95,7 @@ static const XenCallsOps count_ops = {
     .vcpu_affinity = count_vcpu_affinity,
     .node_affinity = count_node_affinity,
     .pool = count_pool,
+    .free_cpus = count_free_cpus,
     .numa_heap = count_numa_heap,
     .store_open = count_store_open,
     .store_close = count_store_close,

@@ -49,6 +49,17 @@ static int fake_commandline(XenCalls *calls, char **ret_text)
     return r;
 }
 
+static uint32_t count_online(const FakeXen *fake)
+{
+    unsigned online = fake->free_cpus;
+
+    if (fake->nr_cpus)
+        return fake->nr_cpus;
+    for (unsigned i = 0; i < fake->n_pools; i++)
+        online |= fake->pool_cpus[i];
+    return (uint32_t)__builtin_popcount(online);
+}
+
 static int fake_physinfo(XenCalls *calls, XenPhysInfo *ret_info)
 {
     FakeXen *fake = fake_xen(calls);
@@ -58,6 +69,7 @@ static int fake_physinfo(XenCalls *calls, XenPhysInfo *ret_info)
         return r;
     *ret_info = (XenPhysInfo){.max_cpu_id = fake->max_cpu_id,
                               .max_node_id = 63,
+                              .nr_cpus = count_online(fake),
                               .total_pages = 1000,
                               .free_pages = 400,
                               .outstanding_pages = 7};
@@ -175,7 +187,7 @@ static int fake_vcpu_info(XenCalls *calls, domid_t domid, uint32_t vcpu, XenVcpu
 
 static void fill_mask(FakeXen *fake, uint8_t *mask, size_t n_bytes, uint8_t first)
 {
-    memset(mask, 0xff, n_bytes);
+    memset(mask, fake->max_cpu_id < 8 ? 0xff : 0, n_bytes);
     if (n_bytes)
         mask[0] = first;
     scramble(fake, mask, n_bytes);
@@ -231,6 +243,15 @@ static int fake_pool(XenCalls *calls, uint32_t *pool, uint8_t *cpus, size_t n_by
             return 0;
         }
     return -ENOENT;
+}
+
+static int fake_free_cpus(XenCalls *calls, uint8_t *cpus, size_t n_bytes)
+{
+    int r = enter(fake_xen(calls), FAKE_FREE_CPUS);
+
+    if (r == 0)
+        fill_mask(fake_xen(calls), cpus, n_bytes, fake_xen(calls)->free_cpus);
+    return r;
 }
 
 /* --- XENMEM_numa_heap --- */
@@ -432,6 +453,7 @@ const XenCallsOps fake_xen_ops = {
     .vcpu_affinity = fake_vcpu_affinity,
     .node_affinity = fake_node_affinity,
     .pool = fake_pool,
+    .free_cpus = fake_free_cpus,
     .numa_heap = fake_numa_heap,
     .store_open = fake_store_open,
     .store_close = fake_store_close,

@@ -22,6 +22,7 @@ typedef enum FakeCall {
     FAKE_VCPU_AFFINITY,
     FAKE_NODE_AFFINITY,
     FAKE_POOL,
+    FAKE_FREE_CPUS,
     FAKE_HEAP_QUERY,
     FAKE_HEAP_NODES,
     FAKE_HEAP_DOMAINS,
@@ -68,6 +69,8 @@ struct FakeXen {
     uint32_t pools[FAKE_POOLS];
     uint8_t pool_cpus[FAKE_POOLS];
     unsigned n_pools;
+    uint8_t free_cpus;
+    uint32_t nr_cpus; /* online; 0: as many as the masks of pools and of free CPUs have */
 
     FakeDomain *domains; /* by domid */
     size_t n_domains;

@@ -33,7 +33,7 @@ static void test_host(void **state)
 }
 
 /* Arrays are as long as the highest id, not as the counts (hosts with SMT off have both far apart). */
-static void test_offline_cpus(void **state)
+static void test_ids_have_gaps(void **state)
 {
     FakeXen *fake = fake_xen_new();
     _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
@@ -41,22 +41,62 @@ static void test_offline_cpus(void **state)
 
     fake->max_cpu_id = 127;
     fake->n_cpus = 5;
-    fake->cpus[1] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, 0}; /* offline, its node remembered */
-    fake->cpus[2] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, ROW_INVALID};
-    fake->cpus[4] = (XenCpuTopo){7, 1, ROW_INVALID}; /* online on no node */
-    fake->pool_cpus[0] = 0x19;
+    fake->cpus[2] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, ROW_INVALID}; /* not present */
+    fake->cpus[4] = (XenCpuTopo){7, 1, ROW_INVALID};                     /* online on no node */
+    fake->pool_cpus[0] = 0x1b;
     rows = fake_xen_collect(source, true);
     assert_int_equal(rows->max_cpu_id, 127);
     assert_int_equal(rows->n_cpus, 128);
     assert_int_equal(rows->cpus[0].node, 0);
-    assert_int_equal(rows->cpus[1].node, ROW_INVALID);
     assert_int_equal(rows->cpus[2].core, ROW_INVALID);
     assert_int_equal(rows->cpus[4].core, 7);
     assert_int_equal(rows->cpus[4].node, ROW_INVALID);
     for (size_t i = 5; i < rows->n_cpus; i++)
         assert_int_equal(rows->cpus[i].core & rows->cpus[i].socket & rows->cpus[i].node, ROW_INVALID);
     assert_true(bitmap_isset(&rows->pools[0].cpus, 4));
-    assert_false(bitmap_isset(&rows->pools[0].cpus, 1));
+    assert_false(bitmap_isset(&rows->pools[0].cpus, 2));
+}
+
+/* Who is online is not to be told from cores: offline CPUs may keep theirs, online ones may have none. */
+static void test_offline_cpus(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL, *unsure = NULL;
+
+    fake->cpus[0] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, 0}; /* alone in its package */
+    fake->cpus[3] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, 1}; /* offline, its node is remembered */
+    fake->pool_cpus[0] = 0x01;                                 /* 1 is parked */
+    fake->free_cpus = 0x04;                                    /* 2 is online in no pool */
+    rows = fake_xen_collect(source, true);
+    assert_int_equal(rows->cpus[0].node, 0);
+    assert_int_equal(rows->cpus[1].core & rows->cpus[1].socket & rows->cpus[1].node, ROW_INVALID);
+    assert_int_equal(rows->cpus[2].socket, 1);
+    assert_int_equal(rows->cpus[3].node, ROW_INVALID);
+    fake->free_cpus = 0; /* on its way to another pool */
+    fake->nr_cpus = 2;
+    unsure = fake_xen_collect(source, false);
+    assert_memory_equal(rows->cpus, unsure->cpus, rows->n_cpus * sizeof(CpuRow));
+    fake->nr_cpus = 1; /* no, it is offline */
+    host_rows_free(unsure);
+    unsure = fake_xen_collect(source, false);
+    assert_int_equal(unsure->cpus[2].node, ROW_INVALID);
+    assert_int_equal(unsure->cpus[0].node, 0);
+}
+
+/* Pools may not be asked for: what cputopoinfo says is all there is. */
+static void test_offline_unknown(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+    fake->errors[FAKE_POOL] = fake->errors[FAKE_FREE_CPUS] = -EPERM;
+    fake->cpus[1] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, ROW_INVALID};
+    rows = fake_xen_collect(source, true);
+    assert_int_equal(rows->cpus[0].node, 0);
+    assert_int_equal(rows->cpus[1].node, ROW_INVALID);
+    assert_int_equal(rows->n_pools, 0);
 }
 
 static void test_more_cpus_than_max_id(void **state)
@@ -113,7 +153,8 @@ static void test_pools(void **state)
 /* What fails for once stays what it was; what never worked is not there. */
 static void test_old_answers_stand_in(void **state)
 {
-    static const FakeCall calls[] = {FAKE_PHYSINFO, FAKE_NUMACOUNT, FAKE_NUMAINFO, FAKE_CPUTOPOINFO, FAKE_POOL};
+    static const FakeCall calls[] = {FAKE_PHYSINFO,    FAKE_NUMACOUNT, FAKE_NUMAINFO,
+                                     FAKE_CPUTOPOINFO, FAKE_POOL,      FAKE_FREE_CPUS};
 
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
         FakeXen *fake = fake_xen_new();
@@ -244,7 +285,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host),
+        cmocka_unit_test(test_ids_have_gaps),
         cmocka_unit_test(test_offline_cpus),
+        cmocka_unit_test(test_offline_unknown),
         cmocka_unit_test(test_more_cpus_than_max_id),
         cmocka_unit_test(test_holes),
         cmocka_unit_test(test_pools),
