@@ -77,7 +77,7 @@ def step_pv():
 
 
 def step_pvh():
-    sizes("pvh", [(96, 3), (200, 1), (513, 2)])
+    sizes("pvh", [(24, 3), (200, 1), (513, 2)])
 
 
 def step_split():
@@ -108,7 +108,7 @@ def step_balloon():
 
 
 def step_pod():
-    domid = create("pod", 160, "pvh", maxmem=320, node=3)
+    domid = create("pod", 160, "pvh", linux=True, maxmem=320, node=3)
     counted = check("a populate-on-demand guest, paused")
     tap.ok(counted and counted[domid]["pod_cache"] > 60 * MIB_PAGES, "it has a cache",
            counted and counted[domid])

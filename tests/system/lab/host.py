@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-GRUB = "/usr/lib/lab/grub-x86_64-xen.bin"
+GRUB = {"pv": "/usr/lib/lab/grub-x86_64-xen.bin", "pvh": "/usr/lib/lab/grub-i386-xen_pvh.bin"}
 LINUX = "/usr/lib/lab/vmlinuz"
 GUEST_INITRD = "/usr/lib/lab/guest-initrd"
 TOOLS = "/lab/tools/"
@@ -45,10 +45,9 @@ def wait_for(what, predicate, seconds=60, step=0.3):
 # -- domains -----------------------------------------------------------------
 
 def create(name, memory, kind="pv", paused=True, node=None, maxmem=None, vcpus=1, linux=False, extra=()):
-    """Starts a domain by xl and returns its domid. PV takes the grub image unless linux is asked for."""
-    linux = linux or kind != "pv"
+    """Starts a domain by xl and returns its domid. Its kernel is grub's small image unless linux is asked for."""
     lines = [f'name="{name}"', f'type="{kind}"', f"memory={memory}", f"vcpus={vcpus}", 'on_crash="preserve"',
-             f'kernel="{LINUX if linux else GRUB}"']
+             f'kernel="{LINUX if linux else GRUB[kind]}"']
     if linux:
         lines += [f'ramdisk="{GUEST_INITRD}"', 'extra="console=hvc0 quiet"']
     if maxmem:
