@@ -62,7 +62,7 @@ static void log_new_warnings(const Snapshot *new, const Snapshot *old)
         const Warning *warning = &new->warnings.items[i];
         char field[64];
 
-        if (old && warning_list_has(&old->warnings, warning->code))
+        if (old && warning_list_has_item(&old->warnings, warning->code, warning->text))
             continue;
         snprintf(field, sizeof(field), "NUMAD_XEN_WARNING=%s", warning_code_to_text(warning->code));
         log_field(LOG_WARNING, field, "%s: %s", warning_code_to_text(warning->code), warning->text);

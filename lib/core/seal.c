@@ -103,7 +103,10 @@ static int compare_core(const void *a, const void *b)
     return (x->core > y->core) - (x->core < y->core);
 }
 
-/* A core is (node, socket, core): core ids repeat on every socket, and a socket may hold several nodes. */
+/*
+ * A core is (node, socket, core): core ids repeat on every socket, and a socket may hold several nodes. An online CPU
+ * may have no core id: it is taken as a core of its own.
+ */
 static int count_cores(Snapshot *s)
 {
     CpuRow *sorted = new_array(s->n_cpus, sizeof(*sorted));
@@ -114,7 +117,8 @@ static int count_cores(Snapshot *s)
         memcpy(sorted, s->cpus, s->n_cpus * sizeof(*sorted));
     qsort(sorted, s->n_cpus, sizeof(*sorted), compare_core);
     for (size_t i = 0; i < s->n_cpus; i++)
-        if (sorted[i].node < s->n_nodes && (i == 0 || compare_core(&sorted[i - 1], &sorted[i]) != 0))
+        if (sorted[i].node < s->n_nodes &&
+            (i == 0 || sorted[i].core == ROW_INVALID || compare_core(&sorted[i - 1], &sorted[i]) != 0))
             s->nodes[sorted[i].node].cores++;
     free(sorted);
     return 0;
@@ -174,8 +178,7 @@ static int seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
     }
     if (row->free > row->size)
         return warning_list_add(&s->warnings, WARNING_FREE_ABOVE_SIZE,
-                                "node %u is said to have more free memory (%" PRIu64 ") than its size (%" PRIu64 ")", id,
-                                row->free, row->size);
+                                "node %u is said to have more free memory than it is large", id);
     return 0;
 }
 

@@ -30,7 +30,7 @@ void warning_list_done(WarningList *list)
     *list = (WarningList){0};
 }
 
-static bool has_item(const WarningList *list, WarningCode code, const char *text)
+bool warning_list_has_item(const WarningList *list, WarningCode code, const char *text)
 {
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].code == code && strcmp(list->items[i].text, text) == 0)
@@ -52,7 +52,7 @@ int warning_list_add(WarningList *list, WarningCode code, const char *format, ..
         text = NULL;
         return -ENOMEM;
     }
-    if (has_item(list, code, text))
+    if (warning_list_has_item(list, code, text))
         return 0;
     items = reallocarray(list->items, list->n + 1, sizeof(*items));
     if (!items)

@@ -34,6 +34,7 @@ void warning_list_done(WarningList *list);
 /* Adds one; a warning with the same code and text is not added twice. 0 or -ENOMEM. */
 int warning_list_add(WarningList *list, WarningCode code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+bool warning_list_has_item(const WarningList *list, WarningCode code, const char *text);
 bool warning_list_has(const WarningList *list, WarningCode code);
 
 /* That the hypervisor lacks what tells domains' memory by node; the same words for a real host and its capture. */

@@ -62,15 +62,17 @@ static void test_cpu_sentinels_and_cores(void **state)
 {
 #define INV "4294967295"
     _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(HEAD "\"nodes\":[{\"size\":8,\"free\":1}],\"max_cpu_id\":7,\"topology\":["
+        host(HEAD "\"nodes\":[{\"size\":8,\"free\":1},{\"size\":8,\"free\":1}],\"max_cpu_id\":7,\"topology\":["
                   "{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":0},{\"cpu\":1,\"core\":0,\"socket\":0,\"node\":0},"
                   "{\"cpu\":2,\"core\":0,\"socket\":1,\"node\":0},{\"cpu\":3,\"core\":" INV ",\"socket\":" INV ",\"node\":" INV "},"
-                  "{\"cpu\":4,\"core\":7,\"socket\":1,\"node\":" INV "}]}");
+                  "{\"cpu\":4,\"core\":7,\"socket\":1,\"node\":" INV "},"
+                  "{\"cpu\":5,\"core\":" INV ",\"socket\":1,\"node\":1},{\"cpu\":6,\"core\":" INV ",\"socket\":1,\"node\":1}]}");
     _cleanup_free_ char *online = bitmap_to_text(&s->online), *on_node = bitmap_to_text(&s->nodes[0].cpus);
 
-    assert_string_equal(online, "0-2,4"); /* 3 is offline, 5-7 are not named */
+    assert_string_equal(online, "0-2,4-6"); /* 3 is offline, 7 is not named */
     assert_string_equal(on_node, "0-2");  /* 4 is on no node */
     assert_int_equal(s->nodes[0].cores, 2); /* core 0 of two sockets */
+    assert_int_equal(s->nodes[1].cores, 2); /* two CPUs of no known core */
     assert_int_equal(s->n_cpus, 8);
 }
 
