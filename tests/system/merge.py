@@ -46,7 +46,7 @@ def suite(tap, host, results, name):
         elif match := re.match(r"1\.\.(\d+)", line):
             plan = int(match[1])
         elif line.startswith("#"):
-            tap.note(line[1:].strip())
+            tap.note(line[2:].rstrip())
     ended = read(f"{results}/{name}.status").strip()
     tap.ok(plan == count and count and ended in ("0", "1"), f"{host}: {name}: ran to its end",
            f"status {ended or 'none'}, {count} of {plan} results\n{read(f'{results}/{name}.err')[-3000:]}")

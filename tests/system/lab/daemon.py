@@ -152,8 +152,8 @@ def figures():
         with open(f"/proc/{pid()}/stat") as file:
             return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
     begin = ticks()
-    time.sleep(20)
-    tap.note(f"CPU of the daemon: {(ticks() - begin) / 20:.2f} % of one (emulated) CPU")
+    time.sleep(10)
+    tap.note(f"CPU of the daemon: {(ticks() - begin) / 10:.2f} % of one (emulated) CPU")
     collections = status()["stats"]["collection_seconds"]
     tap.note(f"collections: {collections['count']}, mean {1000 * collections['sum'] / max(1, collections['count']):.2f} ms")
 
