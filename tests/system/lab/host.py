@@ -46,7 +46,7 @@ def wait_for(what, predicate, seconds=60, step=0.3):
 
 def create(name, memory, kind="pv", paused=True, node=None, maxmem=None, vcpus=1, linux=False, extra=()):
     """Starts a domain by xl and returns its domid. Its kernel is grub's small image unless linux is asked for."""
-    lines = [f'name="{name}"', f'type="{kind}"', f"memory={memory}", f"vcpus={vcpus}", 'on_crash="preserve"',
+    lines = [f'name="{name}"', f'type="{kind}"', f"memory={memory}", f"vcpus={vcpus}", 'on_crash="preserve"', 'on_reboot="destroy"',
              f'kernel="{LINUX if linux else GRUB[kind]}"']
     if linux:
         lines += [f'ramdisk="{GUEST_INITRD}"', 'extra="console=hvc0 quiet"']
@@ -60,6 +60,28 @@ def create(name, memory, kind="pv", paused=True, node=None, maxmem=None, vcpus=1
         file.flush()
         run("xl", "create", "-q", *(["-p"] if paused else []), file.name)
     return int(run("xl", "domid", name))
+
+
+def came_up(name, domid):
+    """Waits until a Linux guest says in xenstore that it is up. False when the emulated processor failed it: now
+    and then, on a busy machine, a PVH guest gets a triple fault on its way up."""
+    def outcome():
+        if f"d{domid}v0 Triple fault" in run("xl", "dmesg"):
+            return "fault"
+        return run("xenstore-read", f"/local/domain/{domid}/data/up", status=None).strip()
+    if wait_for(f"{name} is up", outcome, 180) == "1":
+        return True
+    wait_for(f"{name} is gone", lambda: domid not in live(), 60)
+    return False
+
+
+def start_linux(name, memory, kind, node):
+    """The domid of a running Linux guest."""
+    for _ in range(4):
+        domid = create(name, memory, kind, linux=True, paused=False, node=node)
+        if came_up(name, domid):
+            return domid
+    raise Failed(f"{name} does not come up")
 
 
 def destroy(*names):
