@@ -103,7 +103,7 @@ static int read_node_pages(JsonReader *reader, const JsonPath *up, json_object *
                           &domain->node_pages[i]);
         sum = add_saturating(sum, domain->node_pages[i]);
     }
-    if (r == 0 && domain->total_pages == VALUE_UNKNOWN)
+    if (r == 0 && domain->total_pages == VALUE_UNKNOWN && rows->features & FEATURE_BIT(FEATURE_NODE_PAGES))
         domain->total_pages = MIN(sum, max);
     return r;
 }
@@ -164,6 +164,8 @@ static int read_vcpus(JsonReader *reader, const JsonPath *up, json_object *array
             r = json_get_bool(reader, &at, object, "online", &vcpu->online);
         if (r == 0)
             r = json_get_u32(reader, &at, object, "cpu", rows->max_cpu_id, &vcpu->cpu);
+        if (!vcpu->online)
+            vcpu->cpu = CPU_NONE;
     }
     return r;
 }
@@ -179,7 +181,7 @@ static bool pool_exists(const HostRows *rows, uint32_t pool)
 static int read_domain(JsonReader *reader, const JsonPath *path, json_object *object, const HostRows *rows,
                        DomainRow *domain)
 {
-    json_object *vcpus;
+    json_object *vcpus = NULL;
     int r = json_check_object(reader, path, object, domain_keys);
 
     if (r == 0)
@@ -194,8 +196,12 @@ static int read_domain(JsonReader *reader, const JsonPath *path, json_object *ob
         domain->has_node_affinity = true;
         r = json_get_set(reader, path, object, "node_affinity", NODES_MAX - 1, &domain->node_affinity);
     }
-    vcpus = r == 0 ? json_member(object, "vcpus") : NULL;
-    return vcpus ? read_vcpus(reader, path, vcpus, rows, domain) : r;
+    if (r != 0 || (json_object_object_get_ex(object, "vcpus", &vcpus) && !vcpus))
+        return r; /* null: their affinities are not known */
+    if (vcpus)
+        return read_vcpus(reader, path, vcpus, rows, domain);
+    domain->vcpus = vcpu_rows_new(0);
+    return domain->vcpus ? 0 : -ENOMEM;
 }
 
 int hostdesc_read_domains(JsonReader *reader, json_object *top, HostRows *rows)

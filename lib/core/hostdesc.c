@@ -154,7 +154,7 @@ static int read_node(JsonReader *reader, const JsonPath *path, json_object *obje
     r = json_check_object(reader, path, object, node_keys);
     if (r == 0)
         r = json_get_u64(reader, path, object, "size", MAX_SIZE, &node->size);
-    if (r == 0)
+    if (r == 0 && node->size != ROW_HOLE)
         r = json_get_u64(reader, path, object, "free", MAX_SIZE, &node->free);
     if (r != 0)
         return r;
@@ -354,8 +354,29 @@ static int read_cpus(JsonReader *reader, json_object *top, HostRows *rows)
 
 /* --- what names nodes and CPUs --- */
 
+static int read_pool(JsonReader *reader, const JsonPath *path, json_object *object, HostRows *rows, Bitmap *taken)
+{
+    PoolRow *pool = &rows->pools[rows->n_pools++];
+    int r = json_check_object(reader, path, object, pool_keys);
+
+    pool->pool = UINT32_MAX;
+    if (r == 0)
+        r = json_get_u32(reader, path, object, "pool", UINT32_MAX - 1, &pool->pool);
+    if (r == 0 && pool->pool == UINT32_MAX)
+        r = json_refuse(reader, path, "needs a pool");
+    if (r == 0)
+        r = json_get_set(reader, path, object, "cpus", rows->max_cpu_id, &pool->cpus);
+    for (size_t i = 0; r == 0 && i + 1 < rows->n_pools; i++)
+        if (rows->pools[i].pool == pool->pool)
+            r = json_refuse(reader, path, "pool %u is named twice", pool->pool);
+    if (r == 0 && bitmap_weight_and(taken, &pool->cpus) > 0)
+        r = json_refuse(reader, &(JsonPath){.up = path, .key = "cpus"}, "holds CPUs of another pool");
+    return r != 0 ? r : bitmap_or(taken, &pool->cpus);
+}
+
 static int read_pools(JsonReader *reader, json_object *top, HostRows *rows)
 {
+    _cleanup_bitmap_ Bitmap taken = {0};
     JsonPath up = {.key = "pools"};
     json_object *array = json_member(top, "pools");
     int r = array ? json_check_array(reader, &up, array, CPUS_MAX) : 0;
@@ -365,20 +386,8 @@ static int read_pools(JsonReader *reader, json_object *top, HostRows *rows)
     rows->pools = new_array(json_object_array_length(array), sizeof(*rows->pools));
     if (!rows->pools)
         return -ENOMEM;
-    for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++) {
-        JsonPath path = {.up = &up, .index = i};
-        json_object *object = json_object_array_get_idx(array, i);
-        PoolRow *pool = &rows->pools[rows->n_pools++];
-
-        r = json_check_object(reader, &path, object, pool_keys);
-        if (r == 0)
-            r = json_get_u32(reader, &path, object, "pool", UINT32_MAX - 1, &pool->pool);
-        if (r == 0)
-            r = json_get_set(reader, &path, object, "cpus", rows->max_cpu_id, &pool->cpus);
-        for (size_t j = 0; r == 0 && j < i; j++)
-            if (rows->pools[j].pool == pool->pool)
-                r = json_refuse(reader, &path, "pool %u is named twice", pool->pool);
-    }
+    for (size_t i = 0; r == 0 && i < json_object_array_length(array); i++)
+        r = read_pool(reader, &(JsonPath){.up = &up, .index = i}, json_object_array_get_idx(array, i), rows, &taken);
     return r;
 }
 
@@ -417,7 +426,7 @@ static int read_devices(JsonReader *reader, json_object *top, HostRows *rows)
         r = json_check_object(reader, &path, object, device_keys);
         if (r == 0)
             r = json_get_string(reader, &path, object, "pci", &pci);
-        if (r == 0 && !pci)
+        if (r == 0 && (!pci || !*pci))
             r = json_refuse(reader, &path, "needs a pci address");
         if (r == 0)
             r = json_get_u32(reader, &path, object, "node", UINT32_MAX, &device->node);
@@ -436,8 +445,8 @@ static void fill_totals(HostRows *rows)
     for (size_t i = 0; i < rows->n_nodes; i++) {
         if (rows->nodes[i].size == ROW_HOLE)
             continue;
-        size += rows->nodes[i].size;
-        free_bytes += rows->nodes[i].free;
+        size = add_saturating(size, rows->nodes[i].size); /* more than 64 bits hold is VALUE_UNKNOWN */
+        free_bytes = add_saturating(free_bytes, rows->nodes[i].free);
     }
     if (rows->total == VALUE_UNKNOWN)
         rows->total = size;

@@ -193,6 +193,7 @@ static int measure_domain(Snapshot *s, Domain *domain, Spreads *spreads)
     const Bitmap *pool = snapshot_pool_cpus(s, row->pool);
     double sum = sum_pages(s, row), share = 0;
     unsigned n_online = 0;
+    bool nowhere = false; /* a vCPU has no CPU to run on: its pool has none online */
 
     domain->locality = NAN;
     for (size_t i = 0; row->vcpus && i < row->vcpus->n; i++) {
@@ -205,12 +206,13 @@ static int measure_domain(Snapshot *s, Domain *domain, Spreads *spreads)
         if (r < 0)
             return r;
         n_online++;
+        nowhere |= bitmap_isempty(&spread->set);
         for (nodeid_t id = 0; id < s->n_nodes; id++)
             s->nodes[id].vcpus += spread->on[id];
         if (sum > 0)
             share += local_share(s, spread, row->node_pages, sum);
     }
-    if (sum > 0 && n_online && row->state != DOMAIN_DYING)
+    if (sum > 0 && n_online && !nowhere && row->state != DOMAIN_DYING)
         domain->locality = share / n_online;
     return 0;
 }

@@ -79,7 +79,7 @@ static int seal_distances(Snapshot *s, const HostRows *rows)
                              faults.invalid);
     if (r == 0 && faults.unreachable)
         r = warning_list_add(list, WARNING_DISTANCE_UNREACHABLE,
-                             "%u pair(s) of nodes have no distance (the firmware calls them unreachable)",
+                             "%u distance(s) between nodes are missing: the firmware calls them unreachable",
                              faults.unreachable);
     if (r == 0 && faults.asymmetric)
         r = warning_list_add(list, WARNING_SLIT_ASYMMETRIC, "%u pair(s) of nodes are not equally far both ways",
@@ -124,27 +124,41 @@ static int count_cores(Snapshot *s)
     return 0;
 }
 
+/* One warning for all of a set, named in the text: "CPUs 3,5-7 are ...". */
+static int warn_set(Snapshot *s, WarningCode code, const Bitmap *set, const char *what, const char *are)
+{
+    _cleanup_free_ char *members = NULL;
+
+    if (bitmap_isempty(set))
+        return 0;
+    members = bitmap_to_text(set);
+    return members ? warning_list_add(&s->warnings, code, "%s %s %s", what, members, are) : -ENOMEM;
+}
+
 /* Takes over the CPU rows; a CPU on a node that does not exist is on no node. */
 static int seal_cpus(Snapshot *s, HostRows *rows)
 {
-    for (cpuid_t cpu = 0; cpu < rows->n_cpus; cpu++) {
+    _cleanup_bitmap_ Bitmap strays = {0};
+    int r = 0;
+
+    for (cpuid_t cpu = 0; r == 0 && cpu < rows->n_cpus; cpu++) {
         CpuRow *row = &rows->cpus[cpu];
-        int r;
 
         if (!cpu_is_online(row))
             continue;
         r = bitmap_set(&s->online, cpu);
         if (r == 0 && row->node != ROW_INVALID && (row->node >= rows->n_nodes || is_hole(rows, row->node))) {
-            r = warning_list_add(&s->warnings, WARNING_CPU_NODE_CONFLICT,
-                                 "CPU %u is said to be on node %u, which does not exist; it is taken as on no node", cpu,
-                                 row->node);
+            r = bitmap_set(&strays, cpu);
             row->node = ROW_INVALID;
         }
         if (r == 0 && row->node != ROW_INVALID)
             r = bitmap_set(&s->nodes[row->node].cpus, cpu);
-        if (r < 0)
-            return r;
     }
+    if (r == 0)
+        r = warn_set(s, WARNING_CPU_NODE_CONFLICT, &strays, "CPUs",
+                     "are said to be on nodes that do not exist; they are taken as on no node");
+    if (r < 0)
+        return r;
     s->cpus = TAKE_PTR(rows->cpus);
     s->n_cpus = rows->n_cpus;
     return count_cores(s);
@@ -155,14 +169,14 @@ static uint64_t known(uint64_t value)
     return value == VALUE_UNKNOWN ? 0 : value;
 }
 
-static int seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
+static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
 {
     Node *node = &s->nodes[id];
 
     node->exists = row->size != ROW_HOLE;
     node->pxm = VALUE_UNKNOWN;
     if (!node->exists)
-        return 0;
+        return;
     node->span = row->size;
     node->free = row->free;
     node->present = row->present;
@@ -176,25 +190,22 @@ static int seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
         node->free_chunks = TAKE_PTR(row->free_chunks);
         node->n_free_chunks = row->n_free_chunks;
     }
-    if (row->free > row->size)
-        return warning_list_add(&s->warnings, WARNING_FREE_ABOVE_SIZE,
-                                "node %u is said to have more free memory than it is large", id);
-    return 0;
 }
 
 static int seal_nodes(Snapshot *s, HostRows *rows)
 {
+    _cleanup_bitmap_ Bitmap overfull = {0};
+
     s->nodes = new_array(rows->n_nodes, sizeof(*s->nodes));
     if (!s->nodes)
         return -ENOMEM;
     s->n_nodes = rows->n_nodes;
     for (nodeid_t id = 0; id < s->n_nodes; id++) {
-        int r = seal_node(s, &rows->nodes[id], id);
-
-        if (r < 0)
-            return r;
+        seal_node(s, &rows->nodes[id], id);
+        if (s->nodes[id].free > s->nodes[id].span && bitmap_set(&overfull, id) < 0)
+            return -ENOMEM;
     }
-    return 0;
+    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "nodes", "are said to have more free memory than they are large");
 }
 
 static void seal_kinds(Snapshot *s)
@@ -209,6 +220,21 @@ static void seal_kinds(Snapshot *s)
 }
 
 /* --- pools, devices, domains --- */
+
+/* Replaces a text that comes from outside by valid UTF-8. */
+static int sanitize(char **text)
+{
+    char *clean;
+
+    if (!*text)
+        return 0;
+    clean = utf8_sanitize(*text);
+    if (!clean)
+        return -ENOMEM;
+    free(*text);
+    *text = clean;
+    return 0;
+}
 
 static int compare_pool(const void *a, const void *b)
 {
@@ -244,11 +270,14 @@ static int compare_device(const void *a, const void *b)
     return strcmp(((const DeviceRow *)a)->pci, ((const DeviceRow *)b)->pci);
 }
 
-static void seal_devices(Snapshot *s, HostRows *rows)
+static int seal_devices(Snapshot *s, HostRows *rows)
 {
     s->devices = TAKE_PTR(rows->devices);
     s->n_devices = rows->n_devices;
     rows->n_devices = 0;
+    for (size_t i = 0; i < s->n_devices; i++)
+        if (sanitize(&s->devices[i].pci) < 0)
+            return -ENOMEM;
     if (s->n_devices)
         qsort(s->devices, s->n_devices, sizeof(*s->devices), compare_device);
     for (size_t i = 0; i < s->n_devices; i++) { /* a device may name a node that is not there */
@@ -257,6 +286,7 @@ static void seal_devices(Snapshot *s, HostRows *rows)
         if (node >= s->n_nodes || !s->nodes[node].exists)
             s->devices[i].node = ROW_INVALID;
     }
+    return 0;
 }
 
 static int compare_domain(const void *a, const void *b)
@@ -278,15 +308,9 @@ static int seal_domains(Snapshot *s, HostRows *rows)
             free(to->node_pages);
             to->node_pages = NULL;
         }
-        if (to->name) {
-            char *name = utf8_sanitize(to->name);
-
-            free(to->name);
-            to->name = name;
-            if (!name) {
-                s->n_domains++;
-                return -ENOMEM;
-            }
+        if (sanitize(&to->name) < 0) {
+            s->n_domains++; /* what was taken over is freed with the snapshot */
+            return -ENOMEM;
         }
     }
     qsort(s->domains, s->n_domains, sizeof(*s->domains), compare_domain);
@@ -337,8 +361,7 @@ int snapshot_seal(HostRows *consumed, uint64_t generation, int64_t time_us, Snap
     seal_kinds(s);
     if ((r = seal_distances(s, rows)) < 0 || (r = seal_pools(s, rows)) < 0)
         return r;
-    seal_devices(s, rows);
-    if ((r = seal_domains(s, rows)) < 0 || (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)
+    if ((r = sanitize(&s->xen_version)) < 0 || (r = seal_devices(s, rows)) < 0 || (r = seal_domains(s, rows)) < 0 || (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)
         return r;
     *ret_snapshot = TAKE_PTR(s);
     return 0;

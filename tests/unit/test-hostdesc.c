@@ -43,6 +43,10 @@ static void test_refused(void **state)
         {HEAD "\"nodes\":[" NODE "],\"page_size\":0}", "page_size: must be a power of two"},
         {HEAD "\"nodes\":[" NODE "],\"pools\":[{\"pool\":0,\"cpus\":\"\"},{\"pool\":0,\"cpus\":\"\"}]}",
          "pools[1]: pool 0 is named twice"},
+        {HEAD "\"nodes\":[" NODE "],\"pools\":[{\"cpus\":\"0\"}]}", "pools[0]: needs a pool"},
+        {HEAD "\"nodes\":[" NODE "],\"pools\":[{\"pool\":0,\"cpus\":\"0\"},{\"pool\":1,\"cpus\":\"0\"}]}",
+         "pools[1].cpus: holds CPUs of another pool"},
+        {HEAD "\"nodes\":[" NODE "],\"devices\":[{\"pci\":\"\"}]}", "devices[0]: needs a pci address"},
         {HEAD "\"nodes\":[" NODE "],\"devices\":[{\"pci\":\"a\"},{\"pci\":\"a\"}]}", "devices: a is named twice"},
         {HEAD "\"nodes\":[" NODE "],\"domains\":[{}]}", "domains[0]: needs a domid"},
         {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":32752}]}", "domains[0].domid: is 32752, above 32751"},
@@ -129,7 +133,8 @@ static void test_full_domain(void **state)
         host(HEAD "\"features\":[\"node-pages\"],\"nodes\":[{\"size\":1,\"free\":1,\"cpus\":\"0-1\"}],"
                   "\"domains\":[{\"domid\":3,\"name\":\"g\xff\",\"uuid\":\"00112233-4455-6677-8899-AABBccddeeff\","
                   "\"type\":\"pvh\",\"state\":\"paused\",\"node_pages\":[5],\"node_affinity\":\"0\","
-                  "\"vcpus\":[{\"hard\":\"0-100\",\"soft\":\"1\",\"cpu\":1},{\"online\":false}]},{\"domid\":1}]}");
+                  "\"vcpus\":[{\"hard\":\"0-100\",\"soft\":\"1\",\"cpu\":1},{\"online\":false,\"cpu\":1}]},"
+                  "{\"domid\":1},{\"domid\":5,\"vcpus\":null}]}");
     const Domain *domain = snapshot_find_domain(s, 3);
     _cleanup_free_ char *hard = bitmap_to_text(&domain->row.vcpus->rows[0].hard);
     char uuid[DOMAIN_UUID_TEXT];
@@ -147,6 +152,42 @@ static void test_full_domain(void **state)
     assert_true(domain->row.vcpus->rows[1].cpu == CPU_NONE);
     assert_int_equal(domain->row.n_vcpus, 2);
     assert_null(s->domains[0].row.name);
+    assert_int_equal(s->domains[0].row.vcpus->n, 0); /* not in the file: none */
+    assert_null(snapshot_find_domain(s, 5)->row.vcpus); /* null: not known */
+    assert_true(s->domains[0].row.total_pages == VALUE_UNKNOWN);
+}
+
+/* A sum that no 64-bit number holds is unknown, not what is left of it. */
+static void test_totals_do_not_wrap(void **state)
+{
+    _cleanup_text_ Text text = {0};
+    _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+
+    text_add(&text, HEAD "\"nodes\":[");
+    for (unsigned i = 0; i < 256; i++)
+        text_printf(&text, "%s{\"size\":72057594037927936,\"free\":72057594037927936}", i ? "," : "");
+    text_add(&text, "]}");
+    s = host(text.data);
+    assert_true(s->total == VALUE_UNKNOWN);
+    assert_true(s->free == VALUE_UNKNOWN);
+}
+
+static void test_bytes_that_are_no_text(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *s =
+        host(HEAD "\"xen_version\":\"4\xff\",\"nodes\":[" NODE "],\"devices\":[{\"pci\":\"\xfe\"}]}");
+
+    assert_string_equal(s->xen_version, "4\xef\xbf\xbd");
+    assert_string_equal(s->devices[0].pci, "\xef\xbf\xbd");
+}
+
+/* Without the feature, its field brings nothing, a total neither. */
+static void test_pages_without_the_feature(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *s =
+        host(HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"node_pages\":[4]}]}");
+
+    assert_null(s->domains[0].row.node_pages);
     assert_true(s->domains[0].row.total_pages == VALUE_UNKNOWN);
 }
 
@@ -155,6 +196,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_too_many_nodes), cmocka_unit_test(test_smallest),
         cmocka_unit_test(test_short_form), cmocka_unit_test(test_full_domain),
+        cmocka_unit_test(test_totals_do_not_wrap),
+        cmocka_unit_test(test_bytes_that_are_no_text),
+        cmocka_unit_test(test_pages_without_the_feature),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-#define FOUR                                                                                                 \
+#define NODES                                                                                                \
     "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["                              \
     "{\"size\":100,\"free\":0,\"cpus\":\"0-1\"},{\"size\":100,\"free\":0,\"cpus\":\"2-3\"},"                   \
-    "{\"size\":100,\"free\":0,\"cpus\":\"4-5\"},{\"size\":100,\"free\":0,\"cpus\":\"6-7\"}],"                  \
-    "\"pools\":[{\"pool\":0,\"cpus\":\"0-7\"},{\"pool\":1,\"cpus\":\"6-7\"}],\"domains\":[{\"domid\":1,"
+    "{\"size\":100,\"free\":0,\"cpus\":\"4-5\"},{\"size\":100,\"free\":0,\"cpus\":\"6-7\"}],"
+#define FOUR NODES "\"domains\":[{\"domid\":1,"
+#define POOLS NODES "\"pools\":[{\"pool\":0,\"cpus\":\"0-5\"},{\"pool\":1,\"cpus\":\"6-7\"}],\"domains\":[{\"domid\":1,"
 
 static void assert_locality(const char *json, double wanted)
 {
@@ -37,9 +38,12 @@ static void test_contract(void **state)
         /* a soft set outside the hard set is no preference */
         {FOUR "\"node_pages\":[4,0,0,0],\"vcpus\":[{\"hard\":\"0-3\",\"soft\":\"6-7\"}]}]}", 0.5},
         /* the pool limits; a hard set outside it is ignored */
-        {FOUR "\"node_pages\":[0,0,0,4],\"pool\":1,\"vcpus\":[{}]}]}", 1},
-        {FOUR "\"node_pages\":[4,0,0,0],\"pool\":1,\"vcpus\":[{\"hard\":\"0-1\"}]}]}", 0},
+        {POOLS "\"node_pages\":[0,0,0,4],\"pool\":1,\"vcpus\":[{}]}]}", 1},
+        {POOLS "\"node_pages\":[4,0,0,0],\"pool\":1,\"vcpus\":[{\"hard\":\"0-1\"}]}]}", 0},
         /* cannot be known */
+        {"{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":[{\"size\":9,\"free\":0,\"cpus\":\"0\"}],"
+         "\"pools\":[{\"pool\":0,\"cpus\":\"\"}],\"domains\":[{\"domid\":1,\"node_pages\":[4],\"vcpus\":[{}]}]}",
+         NAN},
         {FOUR "\"vcpus\":[{}]}]}", NAN},
         {FOUR "\"node_pages\":[0,0,0,0],\"vcpus\":[{}]}]}", NAN},
         {FOUR "\"node_pages\":[4,0,0,0],\"vcpus\":[{\"online\":false}]}]}", NAN},
@@ -97,13 +101,13 @@ static void test_unreachable_is_not_tied(void **state)
 static void test_load(void **state)
 {
     _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(FOUR "\"vcpus\":[{},{\"hard\":\"0-2\"},{\"online\":false}]},"
-                  "{\"domid\":2,\"pool\":1,\"vcpus\":[{}]}]}");
+        host(POOLS "\"vcpus\":[{},{\"hard\":\"0-2\"},{\"online\":false}]},"
+                   "{\"domid\":2,\"pool\":1,\"vcpus\":[{}]}]}");
 
-    assert_true(fabs(s->nodes[0].vcpus - (0.25 + 2.0 / 3)) < 1e-9);
-    assert_true(fabs(s->nodes[1].vcpus - (0.25 + 1.0 / 3)) < 1e-9);
-    assert_true(fabs(s->nodes[2].vcpus - 0.25) < 1e-9);
-    assert_true(fabs(s->nodes[3].vcpus - 1.25) < 1e-9);
+    assert_true(fabs(s->nodes[0].vcpus - (1.0 / 3 + 2.0 / 3)) < 1e-9);
+    assert_true(fabs(s->nodes[1].vcpus - (1.0 / 3 + 1.0 / 3)) < 1e-9);
+    assert_true(fabs(s->nodes[2].vcpus - 1.0 / 3) < 1e-9);
+    assert_true(fabs(s->nodes[3].vcpus - 1) < 1e-9);
 }
 
 int main(void)

@@ -41,7 +41,7 @@ static void test_distances(void **state)
 static void test_hole(void **state)
 {
     _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(HEAD "\"nodes\":[{\"size\":8,\"free\":1,\"distances\":[10,-1,21]},{\"size\":4294967295,\"free\":9,"
+        host(HEAD "\"nodes\":[{\"size\":8,\"free\":1,\"distances\":[10,-1,21]},{\"size\":4294967295,\"free\":-1,"
                   "\"distances\":[-1,-1,-1]},{\"size\":8,\"free\":2,\"distances\":[21,3,10]}],"
                   "\"topology\":[{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":1},{\"cpu\":1,\"core\":0,\"socket\":0,\"node\":2}]}");
 

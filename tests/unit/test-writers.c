@@ -77,7 +77,7 @@ static void test_status(void **state)
         {"domains/0/placement", "null"},
         {"domains/1",
          "{\"domid\":5,\"name\":null,\"uuid\":null,\"type\":null,\"state\":\"running\",\"vcpus\":0,\"pool\":0,\"memory\":{"
-         "\"total\":null,\"nodes\":null},\"node_affinity\":null,\"vcpu_affinity\":null,\"locality\":null,\"placement\":null}"},
+         "\"total\":null,\"nodes\":null},\"node_affinity\":null,\"vcpu_affinity\":[],\"locality\":null,\"placement\":null}"},
         {"devices", "[{\"pci\":\"0000:3b:00.0\",\"node\":null}]"},
         {"reservations", "[]"},
         {"stats/since", "\"1970-01-01T00:00:01Z\""},
