@@ -12,9 +12,40 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * The bus ends the connection of whoever sends a message that is too large for it, so that one question about a very
+ * large host would take the daemon away from all who ask. dbus-daemon's limit is max_message_size, 32 MiB if nobody
+ * has configured another; dbus-broker takes more. What stands before the body is some hundred bytes.
+ */
+#define MESSAGE_MAX (32u << 20)
+#define BODY_MAX (MESSAGE_MAX - 4096u)
+
+static int refuse_size(sd_bus_message *call, size_t size)
+{
+    return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED,
+                           "the answer is too large: it has %zu bytes, a D-Bus message may have %u with its header",
+                           size, MESSAGE_MAX);
+}
+
+static size_t align(size_t at, size_t to)
+{
+    return (at + to - 1) / to * to;
+}
+
+/* Where a string ends in a body that is `at` long without it. */
+static size_t string_end(size_t at, size_t length)
+{
+    return align(at, 4) + 4 + length + 1;
+}
+
 static int reply_text(sd_bus_message *call, int error, const char *text)
 {
-    return error < 0 ? error : sd_bus_reply_method_return(call, "s", text);
+    size_t size;
+
+    if (error < 0)
+        return error;
+    size = string_end(0, strlen(text));
+    return size > BODY_MAX ? refuse_size(call, size) : sd_bus_reply_method_return(call, "s", text);
 }
 
 static int answer_status(Bus *bus, sd_bus_message *call)
@@ -56,11 +87,33 @@ static const char *uuid_to_text(const DomainRow *row, char text[UUID_TEXT_SIZE])
     return text;
 }
 
+static bool is_listed(const DomainRow *row)
+{
+    return row->total_pages != VALUE_UNKNOWN; /* there is no null on D-Bus: left out */
+}
+
+/* How large the body of answer_domains() will be. */
+static size_t domains_size(const Snapshot *snapshot)
+{
+    size_t at = 8; /* the array's size, and what aligns its first member */
+
+    for (size_t i = 0; i < snapshot->n_domains; i++) {
+        const DomainRow *row = &snapshot->domains[i].row;
+
+        if (!is_listed(row))
+            continue;
+        at = string_end(align(at, 8) + 4, row->name ? strlen(row->name) : 0);
+        at = string_end(at, row->has_uuid ? UUID_TEXT_SIZE - 1 : 0);
+        at = align(at, 8) + 8;
+    }
+    return at;
+}
+
 static int append_domain(sd_bus_message *reply, const Snapshot *snapshot, const DomainRow *row)
 {
     char uuid[UUID_TEXT_SIZE];
 
-    if (row->total_pages == VALUE_UNKNOWN) /* there is no null on D-Bus: left out */
+    if (!is_listed(row))
         return 0;
     return sd_bus_message_append(reply, "(usst)", (uint32_t)row->domid, row->name ? row->name : "",
                                  uuid_to_text(row, uuid), row->total_pages * snapshot->page_size);
@@ -70,10 +123,14 @@ static int answer_domains(Bus *bus, sd_bus_message *call)
 {
     _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
     const Snapshot *snapshot = bus->documents.snapshot;
+    size_t size;
     int r;
 
     if (!snapshot)
         return -ENODATA;
+    size = domains_size(snapshot);
+    if (size > BODY_MAX)
+        return refuse_size(call, size);
     r = sd_bus_message_new_method_return(call, &reply);
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "(usst)");

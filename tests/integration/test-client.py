@@ -87,4 +87,17 @@ def test_many(tap, world):
     tap.equal({len(json.loads(text)["domains"]) for text in outputs}, {1000}, "each with the whole document")
 
 
-run_tests(test_commands, test_other_user, test_no_daemon, test_many)
+def test_too_large(tap, world):
+    """No user can take the daemon away by asking for more than a message holds."""
+    client = Client(world)
+    host = four_nodes()
+    host["domains"][1]["name"] = "x" * (33 << 20)
+    daemon = world.daemon(world.host(host))
+    result = client("status", uid=NOBODY if os.geteuid() == 0 else None)
+    fails(tap, result, 1, "a status that is larger than a message may be")
+    tap.ok("too large" in result.stderr and "33554432" in result.stderr, "which says why", result)
+    tap.equal(client("topology").returncode, 0, "and others are answered")
+    tap.ok(daemon.running(), "the daemon lives", daemon.log())
+
+
+run_tests(test_commands, test_other_user, test_no_daemon, test_many, test_too_large)

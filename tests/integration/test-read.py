@@ -95,4 +95,43 @@ def test_odd_names(tap, world):
     tap.ok(daemon.running(), "the daemon stays on the bus")
 
 
-run_tests(test_methods, test_properties, test_generations, test_errors, test_many_domains, test_odd_names)
+def test_too_large(tap, world):
+    """The bus drops whoever sends more than it takes, so such an answer is an error and the daemon stays."""
+    body_max = (32 << 20) - 4096
+    host = four_nodes(domains=[{"domid": 0, "name": "", "type": "pv", "state": "running", "total_pages": 1,
+                                "node_pages": [0, 1, 0, 0]}])
+    daemon = world.daemon(world.host(host))
+    with world.connect() as bus:
+        def name_length(length):
+            host["domains"][0]["name"] = "x" * length
+            world.host(host)
+            n = daemon.log().count("reloaded")
+            daemon.signal(signal.SIGHUP)
+            wait_for(lambda: daemon.log().count("reloaded") > n)
+            wait_for_generation(bus, 2)
+
+        def errors():
+            return [error_of(call, bus, member) for member in ("GetStatus", "ListDomains", "GetTopology")]
+
+        limit = NAME + ".Error.LimitReached"
+        room = body_max - len(call(bus, "GetStatus")[0])
+        name_length(room - 2048)  # the counters grow
+        tap.equal(errors(), [None] * 3, "answers as large as a message may be")
+        name_length(room + 64)
+        tap.equal(errors(), [limit, None, None], "a status that is larger is refused")
+        length = body_max - 8 - 4 - 5 - 8 - 8
+        length -= (length + 4 + 5) % 8  # the last bytes are aligned
+        name_length(length)
+        tap.equal(errors(), [limit, None, None], "a list as large as a message may be")
+        name_length(length + 8)
+        tap.equal(errors(), [limit, limit, None], "a list that is larger is refused")
+        try:
+            call(bus, "ListDomains")
+        except BusError as error:
+            tap.ok("too large" in error.text and "33554432" in error.text, "which says why", error.text)
+        tap.equal(call(bus, "GetDomainMemory", "u", [0])[0], [(1, 4096)], "one domain can be asked for")
+        tap.ok(daemon.running(), "the daemon lives", daemon.log())
+
+
+run_tests(test_methods, test_properties, test_generations, test_errors, test_many_domains, test_odd_names,
+          test_too_large)
