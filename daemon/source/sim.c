@@ -17,8 +17,13 @@ static int load(const char *path, HostRows **ret_rows, char **ret_error)
 {
     _cleanup_free_ char *text = NULL, *reason = NULL;
     size_t size = 0;
-    int r = file_read(path, HOSTDESC_MAX_BYTES, &text, &size);
+    int r = file_read_regular(path, HOSTDESC_MAX_BYTES, &text, &size);
 
+    if (r == FILE_E_NOT_REGULAR) { /* the loop cannot wait for whoever writes to a pipe */
+        if (asprintf(ret_error, "%s: not a regular file", path) < 0)
+            *ret_error = NULL;
+        return -EINVAL;
+    }
     if (r == -EFBIG) {
         if (asprintf(ret_error, "%s: larger than %u MiB", path, HOSTDESC_MAX_BYTES >> 20) < 0)
             *ret_error = NULL;

@@ -35,6 +35,9 @@ def test_bad_start(tap, world):
     ends(tap, world.start("--host", good, "--bus", "unix:path=/nonexistent/bus", bus=False), 4, "/nonexistent/bus",
          "no bus")
     ends(tap, world.start("--host", good, "--bus", "nonsense", bus=False), 4, "nonsense", "a bad address")
+    os.mkfifo(world.directory / "fifo")
+    ends(tap, world.start("--host", world.directory / "fifo"), 1, "fifo: not a regular file",
+         "a FIFO that nobody writes to")
     # connects but never answers: a listening socket with nobody behind it
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(world.directory / "silent"))

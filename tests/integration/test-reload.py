@@ -43,6 +43,24 @@ def refused(tap, world, bus, daemon, what, reason):
     tap.equal(domids(bus), [0, 7], f"{what}: what was goes on, and collecting too")
 
 
+def test_fifo(tap, world):
+    """A file that nobody writes to must not keep the loop waiting."""
+    path = world.host(four_nodes())
+    daemon = world.daemon(path)
+    for what, make in ("FIFO", os.mkfifo), ("directory", os.mkdir), ("device", lambda p: os.symlink("/dev/zero", p)):
+        path.unlink() if not path.is_dir() else path.rmdir()
+        make(path)
+        before = len(daemon.log())
+        daemon.signal(signal.SIGHUP)
+        told = lambda: "reload refused" in daemon.log()[before:]
+        tap.ok(wait_for(told, 10) and "host.json: not a regular file" in daemon.log()[before:], f"a {what} is refused",
+               daemon.log())
+    with world.connect() as bus:
+        tap.ok(wait_for_generation(bus, 2), "and collecting goes on")
+    daemon.signal(signal.SIGTERM)
+    tap.equal(daemon.wait(10), 0, "it can be stopped")
+
+
 def test_topology_changed(tap, world):
     host = four_nodes()
     daemon = world.daemon(world.host(host))
@@ -105,4 +123,4 @@ def test_reload_storm(tap, world):
     tap.ok(daemon.running(), "the daemon lives", daemon.log()[-2000:])
 
 
-run_tests(test_reload, test_topology_changed, test_reload_storm)
+run_tests(test_reload, test_topology_changed, test_reload_storm, test_fifo)
