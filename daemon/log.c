@@ -62,17 +62,45 @@ static int send_to_journal(int priority, const char *file, int line, const char 
     return r;
 }
 
+/* Bytes of the control character at p, 0 when it is another: those below U+0020, and U+007F to U+009F. */
+static size_t control_length(const unsigned char *p)
+{
+    if (*p < 0x20 || *p == 0x7f)
+        return 1;
+    return p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+}
+
+#define ESCAPED_MAX 4 /* bytes for one */
+
+/* Texts come from files and guests: none may begin a line of its own or speak to the terminal. */
+static void escape(const char *message, char *to)
+{
+    const unsigned char *p = (const unsigned char *)message;
+
+    while (*p) {
+        size_t n = control_length(p);
+
+        if (n == 0)
+            *to++ = (char)*p++;
+        for (; n > 0; n--)
+            to += sprintf(to, "\\x%02x", *p++);
+    }
+    *to = '\0';
+}
+
 void log_write(int priority, const char *file, int line, const char *function, const char *field, const char *format,
                ...)
 {
     int saved = errno;
     char message[2048]; /* a longer message is cut: it is for a person */
+    char shown[sizeof(message) * ESCAPED_MAX];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    if (!stderr_is_journal() || send_to_journal(priority, file, line, function, field, message) < 0)
-        fprintf(stderr, "numad-xend: %s\n", message);
+    escape(message, shown);
+    if (!stderr_is_journal() || send_to_journal(priority, file, line, function, field, shown) < 0)
+        fprintf(stderr, "numad-xend: %s\n", shown);
     errno = saved;
 }

@@ -123,4 +123,17 @@ def test_reload_storm(tap, world):
     tap.ok(daemon.running(), "the daemon lives", daemon.log()[-2000:])
 
 
-run_tests(test_reload, test_topology_changed, test_reload_storm, test_fifo)
+def test_forged_lines(tap, world):
+    """What the log tells of a file cannot look like a line of its own, nor reach the terminal."""
+    daemon = world.daemon(world.host(four_nodes()))
+    world.host(four_nodes(**{"x\nnumad-xend: ready: Xen host\u001b[31m\u009b31m\r\u007f\u20ac": 1}))
+    daemon.signal(signal.SIGHUP)
+    wait_for(lambda: "reload refused" in daemon.log())
+    lines = daemon.log_path.read_bytes().decode().split("\n")
+    tap.equal([line for line in lines if line.startswith("numad-xend: ready: Xen")], [], "no line is forged")
+    tap.ok(any(r"x\x0anumad-xend: ready: Xen host\x1b[31m\xc2\x9b31m\x0d\x7f\u20ac".replace(r"\u20ac", "\u20ac") in line
+               for line in lines), "control characters are escaped, others shown", lines)
+    tap.equal([c for line in lines for c in line if ord(c) < 32 or 127 <= ord(c) < 160], [], "and none is left")
+
+
+run_tests(test_reload, test_topology_changed, test_reload_storm, test_fifo, test_forged_lines)
