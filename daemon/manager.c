@@ -10,6 +10,7 @@
 #include "publish/bus.h"
 
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ typedef struct Manager {
     Snapshot *snapshot;
     bool ready;
     bool reloading;
+    bool reopened; /* the source has read its configuration since the last snapshot */
 } Manager;
 
 static ExitStatus exit_status(int error)
@@ -90,6 +92,18 @@ static void end_reload(Manager *m)
     m->reloading = false;
 }
 
+/* free() keeps what lies below a piece in use; what a large host took goes back to the system when it has shrunk. */
+static void keep_snapshot(Manager *m, Snapshot *snapshot)
+{
+    bool shrunk = m->snapshot && snapshot->n_domains < m->snapshot->n_domains / 2;
+
+    snapshot_unref(m->snapshot);
+    m->snapshot = snapshot_ref(snapshot);
+    if (shrunk || m->reopened)
+        (void)malloc_trim(0);
+    m->reopened = false;
+}
+
 static void on_collected(Snapshot *snapshot, void *userdata)
 {
     Manager *m = userdata;
@@ -100,8 +114,7 @@ static void on_collected(Snapshot *snapshot, void *userdata)
         notify_status(snapshot, m->snapshot);
         if (!m->snapshot && bus_own_name(m->bus, on_owned, m) < 0)
             sd_event_exit(m->event, EXIT_NO_BUS);
-        snapshot_unref(m->snapshot);
-        m->snapshot = snapshot_ref(snapshot);
+        keep_snapshot(m, snapshot);
     }
     end_reload(m);
 }
@@ -125,6 +138,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
         sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_us(CLOCK_MONOTONIC));
         m->reloading = true;
     }
+    m->reopened = true;
     r = collector_reload(m->collector, &why);
     if (r < 0) {
         errno = -r;
@@ -184,7 +198,7 @@ static int open_collector(Manager *m, const Options *options)
 
 ExitStatus manager_run(const Options *options)
 {
-    _cleanup_(manager_done) Manager m = {.stats.since_us = (int64_t)clock_us(CLOCK_REALTIME)};
+    _cleanup_(manager_done) Manager m = {.stats.since_us = (int64_t)clock_us(CLOCK_REALTIME), .reopened = true};
     int r;
 
     r = sd_event_new(&m.event);

@@ -136,4 +136,31 @@ def test_forged_lines(tap, world):
     tap.equal([c for line in lines for c in line if ord(c) < 32 or 127 <= ord(c) < 160], [], "and none is left")
 
 
-run_tests(test_reload, test_topology_changed, test_reload_storm, test_fifo, test_forged_lines)
+def resident_mib(daemon):
+    line, = (s for s in pathlib.Path(f"/proc/{daemon.pid}/status").read_text().splitlines() if s.startswith("VmRSS"))
+    return int(line.split()[1]) / 1024
+
+
+def test_memory_returned(tap, world):
+    """A large host that was shown leaves nothing behind."""
+    if SANITIZED:
+        tap.skip("the memory of a large host is given back", "the sanitizers keep what was freed")
+        return
+    daemon = world.daemon(world.host(many_domains(1)))
+    with world.connect() as bus:
+        def load(n_domains):
+            world.host(many_domains(n_domains, n_nodes=64, cpus_per_node=4, n_vcpus=8))
+            daemon.signal(signal.SIGHUP)
+            wait_for(lambda: len(domids(bus)) == n_domains)
+            status(bus)
+            wait_for_generation(bus, 2)
+            return resident_mib(daemon)
+
+        first, large, last = load(6), load(8000), load(6)
+    figures = f"{first:.1f}, {large:.1f}, {last:.1f} MiB"
+    tap.note(figures)
+    tap.ok(large > first + 16, "8,000 domains take memory", figures)
+    tap.ok(last < first + 4, "the memory of a large host is given back", figures)
+
+
+run_tests(test_reload, test_topology_changed, test_reload_storm, test_fifo, test_forged_lines, test_memory_returned)
