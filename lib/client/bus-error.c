@@ -79,6 +79,19 @@ static char *make_text(const char *format, const char *a, const char *b)
     return asprintf(&text, format, a, b ? b : a) < 0 ? NULL : text;
 }
 
+/* How a person calls the bus. Owned; NULL when memory is short. */
+static char *bus_text(const char *address)
+{
+    return address ? make_text("the bus %s", address, NULL) : strdup("the system bus");
+}
+
+static char *no_answer(const char *address)
+{
+    if (!address)
+        return strdup("no answer from numad-xend in 5 s: systemctl status numad-xend says what it does");
+    return make_text("no answer from numad-xend on the bus %s in 5 s: start it again if it hangs", address, NULL);
+}
+
 static char *not_running(const char *address)
 {
     if (!address)
@@ -98,7 +111,7 @@ int bus_error_explain(int r, const sd_bus_error *error, const char *address, cha
     case ETIMEDOUT:
         *ret_text = error && error->name && strcmp(error->name, DBUS "NoReply") == 0
                         ? make_text("numad-xend did not answer: %s", said, NULL)
-                        : strdup("no answer from numad-xend in 5 s: systemctl status numad-xend says what it does");
+                        : no_answer(address);
         break;
     case EACCES:
         *ret_text = make_text("not permitted: %s", said ? said : "the bus policy refuses it", NULL);
@@ -113,23 +126,40 @@ int bus_error_explain(int r, const sd_bus_error *error, const char *address, cha
     return -number;
 }
 
+bool bus_address_is_one(const char *address)
+{
+    static const char *const transports[] = {"unix:", "tcp:", "unixexec:", "x-machine-unix:"};
+
+    while (address) {
+        for (size_t i = 0; i < ARRAY_SIZE(transports); i++)
+            if (strncmp(address, transports[i], strlen(transports[i])) == 0)
+                return true;
+        address = strchr(address, ';'); /* alternatives */
+        address += address != NULL;
+    }
+    return false;
+}
+
 int bus_error_explain_connect(int r, const char *address, char **ret_text)
 {
-    const char *bus = address ? address : "the system bus";
+    _cleanup_free_ char *bus = bus_text(address);
 
+    *ret_text = NULL;
+    if (!bus)
+        return -ENOMEM;
     switch (r) {
     case -ENOMEM:
-        *ret_text = NULL;
         return r;
     case -EACCES:
     case -EPERM:
-        *ret_text = make_text("cannot use the bus %s: %s", bus, strerror(-r));
+        *ret_text = make_text("cannot use %s: %s: run this as a user whom it admits", bus, strerror(-r));
         return -EACCES;
     case -ETIMEDOUT:
-        *ret_text = make_text("no answer from the bus %s in 5 s", bus, NULL);
+        *ret_text = make_text("no answer from %s in 5 s: see whether dbus-daemon hangs", bus, NULL);
         return r;
     case -EINVAL:
-        *ret_text = make_text("'%s' is not the address of a D-Bus bus", bus, NULL);
+        *ret_text = make_text("'%s' is not a D-Bus address: give one like unix:path=/run/dbus/system_bus_socket",
+                              address, NULL);
         return -ENOTCONN;
     default:
         *ret_text = make_text("cannot reach %s: %s: is dbus-daemon running?", bus, strerror(-r));

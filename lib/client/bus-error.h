@@ -5,6 +5,7 @@
  * The one place where D-Bus error names become errno values.
  */
 
+#include <stdbool.h>
 #include <systemd/sd-bus.h>
 
 /*
@@ -13,5 +14,7 @@
  * for a person (owned, NULL when memory is short).
  */
 int bus_error_explain(int r, const sd_bus_error *error, const char *address, char **ret_text);
-/* The same for a bus that could not be reached. */
+/* The same for a bus that could not be reached. -EINVAL: its address is none. */
 int bus_error_explain_connect(int r, const char *address, char **ret_text);
+/* Whether sd-bus knows a way to it; it says of anything else that the connection was refused. */
+bool bus_address_is_one(const char *address);

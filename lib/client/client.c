@@ -17,7 +17,7 @@
 
 struct numadx_client {
     sd_bus *bus;   /* NULL when it could not be reached */
-    char *address; /* NULL: the system bus */
+    char *address; /* NULL: the machine's system bus */
     char *error;
 };
 
@@ -79,15 +79,18 @@ static int wait_until_ready(sd_bus *bus)
     return r < 0 ? r : 0;
 }
 
-static int open_bus(const char *address, sd_bus **ret_bus)
+/* `given`: by the caller; `address`: the one in use, NULL for the machine's system bus. */
+static int open_bus(const char *given, const char *address, sd_bus **ret_bus)
 {
     sd_bus *bus = NULL;
     int r;
 
-    if (address) {
+    if (address && !bus_address_is_one(address))
+        return -EINVAL;
+    if (given) {
         r = sd_bus_new(&bus);
         if (r >= 0)
-            r = sd_bus_set_address(bus, address);
+            r = sd_bus_set_address(bus, given);
         if (r >= 0)
             r = sd_bus_set_bus_client(bus, true);
         if (r >= 0)
@@ -108,6 +111,7 @@ static int open_bus(const char *address, sd_bus **ret_bus)
 
 EXPORT int numadx_open(const char *address, numadx_client **ret_client)
 {
+    const char *in_use = address ? address : secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
     numadx_client *client;
     char *text = NULL;
     int r;
@@ -115,15 +119,15 @@ EXPORT int numadx_open(const char *address, numadx_client **ret_client)
     *ret_client = client = calloc(1, sizeof(*client));
     if (!client)
         return -ENOMEM;
-    if (address) {
-        client->address = strdup(address);
+    if (in_use && (address || *in_use)) {
+        client->address = strdup(in_use);
         if (!client->address)
             return -ENOMEM;
     }
-    r = open_bus(address, &client->bus);
+    r = open_bus(address, client->address, &client->bus);
     if (r >= 0)
         return 0;
-    r = bus_error_explain_connect(r, address, &text);
+    r = bus_error_explain_connect(r, client->address, &text);
     return set_error(client, r, text);
 }
 
@@ -142,21 +146,42 @@ EXPORT const char *numadx_error(const numadx_client *client)
     return client && client->error ? client->error : "not enough memory";
 }
 
+static int call_once(sd_bus *bus, const char *member, const uint32_t *argument, sd_bus_error *error,
+                     sd_bus_message **ret_answer)
+{
+    _cleanup_message_ sd_bus_message *request = NULL;
+    int r;
+
+    r = sd_bus_message_new_method_call(bus, &request, BUS_NAME, BUS_PATH, BUS_INTERFACE, member);
+    if (r >= 0 && argument)
+        r = sd_bus_message_append_basic(request, 'u', argument);
+    return r < 0 ? r : sd_bus_call(bus, request, 0, error, ret_answer);
+}
+
+/*
+ * A signal that is handled (a resized terminal) ends sd-bus' wait. These calls only read: they are made anew, for as
+ * long as an answer is waited for at all.
+ */
+static bool try_again(int r, uint64_t start)
+{
+    return r == -EINTR && now_usec() - start < ANSWER_USEC;
+}
+
 /* Calls a method without arguments, or with one u32. The answer has the signature `types`. */
 static int call(numadx_client *client, const char *member, const uint32_t *argument, const char *types,
                 sd_bus_message **ret_answer)
 {
-    _cleanup_message_ sd_bus_message *request = NULL, *answer = NULL;
+    _cleanup_message_ sd_bus_message *answer = NULL;
     _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+    uint64_t start = now_usec();
     int r;
 
     if (!client->bus)
         return fail_call(client, -ENOTCONN, NULL);
-    r = sd_bus_message_new_method_call(client->bus, &request, BUS_NAME, BUS_PATH, BUS_INTERFACE, member);
-    if (r >= 0 && argument)
-        r = sd_bus_message_append_basic(request, 'u', argument);
-    if (r >= 0)
-        r = sd_bus_call(client->bus, request, 0, &error, &answer);
+    do {
+        sd_bus_error_free(&error);
+        r = call_once(client->bus, member, argument, &error, &answer);
+    } while (try_again(r, start));
     if (r < 0)
         return fail_call(client, r, &error);
     if (!sd_bus_message_has_signature(answer, types))
@@ -194,11 +219,15 @@ EXPORT int numadx_get_topology(numadx_client *client, char **ret_json)
 EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
 {
     _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+    uint64_t start = now_usec();
     int r;
 
     if (!client->bus)
         return fail_call(client, -ENOTCONN, NULL);
-    r = sd_bus_get_property_string(client->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "Version", &error, ret_version);
+    do {
+        sd_bus_error_free(&error);
+        r = sd_bus_get_property_string(client->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "Version", &error, ret_version);
+    } while (try_again(r, start));
     return r < 0 ? fail_call(client, r, &error) : 0;
 }
 

@@ -38,9 +38,18 @@ def test_nobody(tap, world):
     wanted = f"ENOTCONN: numad-xend is not running on the bus {world.address}: start numad-xend --bus {world.address}"
     for what in ("status", "version", "domains", "memory"):
         tap.equal(ask(world.address, what)[0], wanted, f"{what}: no daemon is ENOTCONN")
-    for address in ("unix:path=/nothing/here", "unix:path=/", "nonsense", "unix:", "tcp:host=127.0.0.1,port=1"):
+    folder = world.directory / "folder"
+    folder.mkdir()
+    for address in ("unix:path=/nothing/here", f"unix:path={folder}", "nonsense", "nonsense:;tcp", "unix:",
+                    "tcp:host=127.0.0.1,port=1"):
         answer, _ = ask(address, "status")
-        tap.ok(answer.startswith("ENOTCONN: "), f"no bus at {address} is ENOTCONN", answer)
+        tap.ok(answer.startswith("ENOTCONN: "), f"no bus at {address.replace(str(folder), 'a folder')} is ENOTCONN",
+               answer)
+    for address in ("nonsense", "nonsense:;tcp", "unixpath=/run/bus"):
+        tap.equal(ask(address, "status")[0], f"ENOTCONN: '{address}' is not a D-Bus address: give one like "
+                  "unix:path=/run/dbus/system_bus_socket", f"{address}: what is no address is told")
+    answer, _ = ask(f"autolaunch:;unix:path={world.directory}/bus", "status")
+    tap.ok("is not running on the bus" in answer, "one good alternative makes an address", answer)
 
 
 def test_silence(tap, world):
@@ -50,12 +59,14 @@ def test_silence(tap, world):
         deaf.listen()
         answer, seconds = ask(f"unix:path={world.directory}/deaf", "status")
         tap.ok(answer.startswith("ETIMEDOUT: "), "a bus that says nothing is ETIMEDOUT", answer)
+        tap.ok(answer.endswith(f"no answer from the bus unix:path={world.directory}/deaf in 5 s: see whether dbus-daemon "
+                               "hangs"), "a bus that says nothing is named", answer)
         tap.ok(4.5 < seconds < 15, "a bus that says nothing is given 5 s", seconds)
     with FakeDaemon(world.address, {"GetStatus": None, "Get": None}):
         for what in ("status", "version"):
             answer, seconds = ask(world.address, what)
-            tap.equal(answer, "ETIMEDOUT: no answer from numad-xend in 5 s: systemctl status numad-xend says what it does",
-                      f"{what}: a daemon that says nothing is ETIMEDOUT")
+            tap.equal(answer, f"ETIMEDOUT: no answer from numad-xend on the bus {world.address} in 5 s: start it again if "
+                      "it hangs", f"{what}: a daemon that says nothing is ETIMEDOUT")
             tap.ok(4.5 < seconds < 15, f"{what}: a daemon that says nothing is given 5 s", seconds)
 
 
