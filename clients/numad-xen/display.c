@@ -167,6 +167,27 @@ unsigned display_add_cut(Text *to, const char *text, unsigned width, const char 
     return taken + mark_width;
 }
 
+void display_add_line(Text *to, const char *line, unsigned width)
+{
+    while (*line) {
+        size_t run = strcspn(line, "\033"), fit;
+        _cleanup_free_ char *text = strndup(line, run);
+
+        if (!text) {
+            to->failed = true;
+            return;
+        }
+        fit = display_fit(text, width);
+        text_add_bytes(to, text, fit);
+        width = fit < run ? 0 : width - display_width(text);
+        line += run;
+        run = *line ? strcspn(line, "m") + 1 : 0;
+        run = MIN(run, strlen(line));
+        text_add_bytes(to, line, run);
+        line += run;
+    }
+}
+
 unsigned display_add_list(Text *to, const char *list, char separator, unsigned width)
 {
     unsigned left = 1, width_of_tail = 0;
@@ -181,8 +202,10 @@ unsigned display_add_list(Text *to, const char *list, char separator, unsigned w
         if ((size_t)(end - list) + width_of_tail <= width)
             break;
     }
-    if (!end)
-        return display_add_cut(to, list, width, "..");
+    if (!end) { /* not even one element: half of a number would be another number */
+        snprintf(tail, sizeof(tail), "..+%u", left);
+        return display_add_cut(to, tail, width, "..");
+    }
     text_add_bytes(to, list, (size_t)(end - list));
     text_add(to, tail);
     return (unsigned)(end - list) + width_of_tail;

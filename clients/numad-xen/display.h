@@ -23,7 +23,11 @@ size_t display_fit(const char *text, unsigned width);
 
 /* Adds a text cut to `width` columns; a cut one ends in `mark`. Returns the columns taken. */
 unsigned display_add_cut(Text *to, const char *text, unsigned width, const char *mark);
-/* Adds a list ("0,2,4-7") cut between elements; how many were left out follows, as "..+5". Returns the columns taken.
+/* Adds a line with styles of screen.h, which take no columns and are all kept, cut to `width` columns. */
+void display_add_line(Text *to, const char *line, unsigned width);
+/*
+ * Adds a list ("0,2,4-7") cut between elements; how many were left out follows, as "..+5", or stands alone. Returns the
+ * columns taken.
  */
 unsigned display_add_list(Text *to, const char *list, char separator, unsigned width);
 /* Adds words, wrapped; lines but the first begin with `indent` spaces, `column` columns of the first are taken. */

@@ -55,18 +55,15 @@ static uint64_t sum_of_column(const Grid *grid, size_t c)
 
 static int choose_nodes(Grid *grid, const NodeViews *nodes)
 {
-    _cleanup_bitmap_ Bitmap used = {0};
+    _cleanup_bitmap_ Bitmap shown = {0};
 
-    grid->nodes = new_array(nodes->n, sizeof(*grid->nodes));
+    if (render_memory_nodes(nodes, nodes->n <= ALL_NODES_MAX, grid->domains, grid->n_domains, &shown) < 0)
+        return -ENOMEM;
+    grid->nodes = new_array(bitmap_weight(&shown), sizeof(*grid->nodes));
     if (!grid->nodes)
         return -ENOMEM;
-    for (size_t i = 0; i < grid->n_domains; i++)
-        for (size_t k = 0; k < grid->domains[i].n_nodes; k++)
-            if (bitmap_set(&used, grid->domains[i].nodes[k].node) < 0)
-                return -ENOMEM;
-    for (size_t i = 0; i < nodes->n; i++)
-        if (nodes->n <= ALL_NODES_MAX || bitmap_isset(&used, nodes->items[i].id))
-            grid->nodes[grid->n_nodes++] = nodes->items[i].id;
+    for (unsigned id = bitmap_next(&shown, 0); id < NODES_MAX; id = bitmap_next(&shown, id + 1))
+        grid->nodes[grid->n_nodes++] = (nodeid_t)id;
     return 0;
 }
 

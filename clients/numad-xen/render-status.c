@@ -98,8 +98,8 @@ static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned wid
         {.head = "FREE", .right = true},
         {.head = "AVAIL", .right = true},
         {.head = "TOTAL", .right = true},
-        {.head = "CPUS", .min = 8, .max = 16, .separator = ','},
-        {.head = "LOAD", .right = true},
+        {.head = "CPUS", .min = 8, .max = 16, .separator = ',', .drop = 1},
+        {.head = "LOAD", .right = true, .drop = 2},
         {.head = "DISTANCE", .min = 8, .separator = ' '},
     };
     _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
@@ -191,33 +191,46 @@ typedef struct DomainColumns {
     Column columns[7 + MATRIX_NODES_MAX];
     char heads[MATRIX_NODES_MAX][12];
     size_t n;
+    nodeid_t nodes[MATRIX_NODES_MAX];
+    size_t n_nodes;
     bool matrix;
 } DomainColumns;
 
-static void choose_columns(const NodeViews *nodes, unsigned width, DomainColumns *ret_columns)
+/* Every node, and what is no node but holds memory all the same (a hole in the node numbers). */
+static void add_node_columns(const Bitmap *nodes, DomainColumns *c)
+{
+    for (unsigned id = bitmap_next(nodes, 0); id < NODES_MAX; id = bitmap_next(nodes, id + 1)) {
+        char *head = c->heads[c->n_nodes];
+
+        snprintf(head, sizeof(c->heads[0]), "NODE%u", id);
+        c->columns[c->n++] = (Column){.head = head, .right = true};
+        c->nodes[c->n_nodes++] = (nodeid_t)id;
+    }
+}
+
+static void choose_columns(const Bitmap *nodes, unsigned width, DomainColumns *ret_columns)
 {
     DomainColumns *c = ret_columns;
+    unsigned n_nodes = bitmap_weight(nodes);
 
     *c = (DomainColumns){
         .columns = {{.head = "DOMID"},
                     {.head = "NAME", .min = 8, .max = 40},
-                    {.head = "STATE"},
-                    {.head = "VCPUS", .right = true},
-                    {.head = "ON", .min = 4, .separator = ','},
+                    {.head = "STATE", .drop = 2},
+                    {.head = "VCPUS", .right = true, .drop = 1},
+                    {.head = "ON", .min = 4, .separator = ',', .drop = 3},
                     {.head = "MEMORY", .right = true}},
         .n = 6,
-        .matrix = nodes->n <= MATRIX_NODES_MAX && 52 + 7 * nodes->n <= width,
+        .matrix = n_nodes <= MATRIX_NODES_MAX && 52 + 7 * n_nodes <= width,
     };
-    for (size_t i = 0; c->matrix && i < nodes->n; i++) {
-        snprintf(c->heads[i], sizeof(c->heads[i]), "NODE%u", nodes->items[i].id);
-        c->columns[c->n++] = (Column){.head = c->heads[i], .right = true};
-    }
-    if (!c->matrix)
+    if (c->matrix)
+        add_node_columns(nodes, c);
+    else
         c->columns[c->n++] = (Column){.head = "WHERE", .min = 12, .separator = ' '};
     c->columns[c->n++] = (Column){.head = "LOCAL", .right = true};
 }
 
-static void add_domain(Table *table, const NodeViews *nodes, bool matrix, const DomainView *domain)
+static void add_domain(Table *table, const NodeViews *nodes, const DomainColumns *columns, const DomainView *domain)
 {
     table_printf(table, STYLE_STRONG, "%u", domain->domid);
     table_add_bytes(table, STYLE_PLAIN, domain->name.data, domain->name.size);
@@ -225,9 +238,9 @@ static void add_domain(Table *table, const NodeViews *nodes, bool matrix, const 
     add_vcpus(table, domain);
     render_add_home(table, nodes, domain);
     table_add(table, STYLE_PLAIN, display_size(domain->total).text);
-    for (size_t i = 0; matrix && i < nodes->n; i++)
-        add_amount(table, domain, nodes->items[i].id);
-    if (!matrix)
+    for (size_t i = 0; i < columns->n_nodes; i++)
+        add_amount(table, domain, columns->nodes[i]);
+    if (!columns->matrix)
         add_where(table, domain);
     add_locality(table, domain->locality);
 }
@@ -235,6 +248,7 @@ static void add_domain(Table *table, const NodeViews *nodes, bool matrix, const 
 static void add_domains(const StatusView *view, const Screen *screen, unsigned width, Text *to)
 {
     _cleanup_(table_free_p) Table *table = NULL;
+    _cleanup_bitmap_ Bitmap nodes = {0};
     DomainColumns columns;
 
     text_add(to, "\n");
@@ -242,14 +256,16 @@ static void add_domains(const StatusView *view, const Screen *screen, unsigned w
         text_add(to, "No domains.\n");
         return;
     }
-    choose_columns(&view->nodes, width, &columns);
-    table = table_new(columns.columns, columns.n, screen->ascii_names);
+    if (render_memory_nodes(&view->nodes, true, view->domains, view->n_domains, &nodes) == 0) {
+        choose_columns(&nodes, width, &columns);
+        table = table_new(columns.columns, columns.n, screen->ascii_names);
+    }
     if (!table) {
         to->failed = true;
         return;
     }
     for (size_t i = 0; i < view->n_domains; i++)
-        add_domain(table, &view->nodes, columns.matrix, &view->domains[i]);
+        add_domain(table, &view->nodes, &columns, &view->domains[i]);
     table_print(table, screen, width, to);
 }
 
@@ -282,7 +298,7 @@ static void add_reservations(struct json_object *rows, const Screen *screen, uns
     static const Column columns[] = {
         {.head = "RESERVED", .min = 8},
         {.head = "NAME", .min = 8},
-        {.head = "DOMID"},
+        {.head = "DOMID", .drop = 1},
         {.head = "EXPIRES", .right = true},
         {.head = "MEMORY", .min = 12, .separator = ' '},
     };
@@ -319,6 +335,7 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
 {
     unsigned width = screen_width(screen, view->nodes.n);
     int64_t age = age_of(view->time, now);
+    char note[80];
 
     render_heading(&view->host, view->nodes.n, screen, to);
     add_nodes(&view->nodes, screen, width, to);
@@ -328,7 +345,10 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
     render_warnings(&view->host, screen, width, to);
     if (age < STALE_SECONDS)
         return;
+    snprintf(note, sizeof(note), "these numbers are %lld s old: see numad-xen doctor", (long long)age);
     text_add(to, "\n");
     screen_add(screen, to, STYLE_BAD, "warning stale:");
-    text_printf(to, " these numbers are %lld s old: systemctl status numad-xend\n", (long long)age);
+    text_add(to, " ");
+    display_add_wrapped(to, note, 15, 2, width);
+    text_add(to, "\n");
 }

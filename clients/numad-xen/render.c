@@ -190,6 +190,18 @@ char *render_distances(const NodeViews *nodes, const NodeView *node, DistanceFor
     return text_take(&text, &string, NULL) < 0 ? NULL : string;
 }
 
+int render_memory_nodes(const NodeViews *nodes, bool all, const DomainView *domains, size_t n, Bitmap *ret_nodes)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && all && i < nodes->n; i++)
+        r = bitmap_set(ret_nodes, nodes->items[i].id);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; r == 0 && k < domains[i].n_nodes; k++)
+            r = bitmap_set(ret_nodes, domains[i].nodes[k].node);
+    return r;
+}
+
 void render_add_set(Table *table, Bytes set)
 {
     if (set.data && !set.size)

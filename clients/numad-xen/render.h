@@ -25,6 +25,8 @@ typedef enum DistanceForm {
 DistanceForm render_distance_form(const NodeViews *nodes);
 /* Owned; NULL when memory is short. */
 char *render_distances(const NodeViews *nodes, const NodeView *node, DistanceForm form);
+/* The nodes that need a column: all (if so asked), and any that a domain is said to have memory on. 0 or -ENOMEM. */
+int render_memory_nodes(const NodeViews *nodes, bool all, const DomainView *domains, size_t n, Bitmap *ret_nodes);
 /* A set as the document has it; "none" when empty. */
 void render_add_set(Table *table, Bytes set);
 /* A set of nodes; "any" when it holds all that have CPUs, "-" when not known. */

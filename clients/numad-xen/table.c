@@ -24,6 +24,7 @@ struct Table {
     size_t n, capacity;
     unsigned *widths; /* of the columns */
     unsigned gap;
+    unsigned dropped; /* columns up to this Column.drop are left out */
     bool failed;
 };
 
@@ -116,6 +117,11 @@ void table_add_bar(Table *table, double used, double held)
     add_cell(table, (Cell){.used = used, .held = held});
 }
 
+static bool is_dropped(const Table *table, size_t c)
+{
+    return table->columns[c].drop && table->columns[c].drop <= table->dropped;
+}
+
 static void measure(Table *table)
 {
     for (size_t c = 0; c < table->n_columns; c++)
@@ -123,9 +129,12 @@ static void measure(Table *table)
     for (size_t i = 0; i < table->n; i++)
         if (table->cells[i].width > table->widths[i % table->n_columns])
             table->widths[i % table->n_columns] = table->cells[i].width;
-    for (size_t c = 0; c < table->n_columns; c++)
+    for (size_t c = 0; c < table->n_columns; c++) {
         if (table->columns[c].max && table->widths[c] > table->columns[c].max)
             table->widths[c] = table->columns[c].max;
+        if (is_dropped(table, c))
+            table->widths[c] = 0;
+    }
 }
 
 static unsigned line_width(const Table *table)
@@ -170,6 +179,17 @@ static void choose_gap(Table *table, bool bar, unsigned width)
         table->gap = 1;
 }
 
+/* Leaves one more column out; false: there is none. */
+static bool drop_one(Table *table)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (table->columns[c].drop == table->dropped + 1) {
+            table->dropped++;
+            return true;
+        }
+    return false;
+}
+
 static void lay_out(Table *table, const Screen *screen, unsigned width)
 {
     const Column *bar = NULL;
@@ -178,9 +198,11 @@ static void lay_out(Table *table, const Screen *screen, unsigned width)
     for (size_t c = 0; c < table->n_columns; c++)
         if (screen->bars && table->columns[c].bar)
             bar = &table->columns[c];
-    measure(table);
-    choose_gap(table, bar, width);
-    shrink(table, width);
+    do {
+        measure(table);
+        choose_gap(table, bar, width);
+        shrink(table, width);
+    } while (line_width(table) > width && drop_one(table));
     sum = line_width(table) + table->gap;
     if (bar && sum + BAR_MIN <= width)
         table->widths[bar - table->columns] = MIN(bar->bar, width - sum);
@@ -251,6 +273,23 @@ static void print_heads(const Table *table, const Screen *screen, unsigned width
     free(cells);
 }
 
+static void print_dropped(const Table *table, const Screen *screen, unsigned width, Text *to)
+{
+    _cleanup_text_ Text note = {0};
+
+    if (!table->dropped)
+        return;
+    text_add(&note, "No room for");
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (is_dropped(table, c))
+            text_printf(&note, " %s", table->columns[c].head);
+    to->failed = to->failed || note.failed;
+    screen_begin(screen, to, STYLE_WEAK);
+    display_add_wrapped(to, note.data ? note.data : "", 0, 0, width);
+    screen_end(screen, to, STYLE_WEAK);
+    text_add(to, "\n");
+}
+
 void table_print(Table *table, const Screen *screen, unsigned width, Text *to)
 {
     if (table->failed) {
@@ -261,4 +300,5 @@ void table_print(Table *table, const Screen *screen, unsigned width, Text *to)
     print_heads(table, screen, width, to);
     for (size_t i = 0; i + table->n_columns <= table->n; i += table->n_columns)
         print_row(table, screen, &table->cells[i], width, to);
+    print_dropped(table, screen, width, to);
 }

@@ -5,7 +5,8 @@
 
 /*
  * A table whose columns are as wide as their contents want, as long as a line fits. Where it does not, columns that
- * may shrink are cut, the one with the most to give first.
+ * may shrink are cut, the one with the most to give first; where that is not enough, whole columns are left out, and a
+ * line says which.
  */
 typedef struct Column {
     const char *head;
@@ -13,6 +14,7 @@ typedef struct Column {
     unsigned min;   /* may shrink to this; 0: never shrinks */
     unsigned max;   /* never wider than this; 0: as wide as it likes */
     char separator; /* cells are lists, cut between elements; 0: plain text */
+    unsigned drop;  /* left out first: 1, then 2, ...; 0: never */
     unsigned bar;   /* a bar of at most this many columns, drawn when there is room for 10; 0: no bar */
 } Column;
 

@@ -103,6 +103,34 @@ static void test_cut(void **state)
     }
 }
 
+/* Styles take no columns, and what ends them is kept. */
+static void test_line(void **state)
+{
+    static const struct {
+        const char *line;
+        unsigned width;
+        const char *wanted;
+    } cases[] = {
+        {"", 5, ""},
+        {"plain", 5, "plain"},
+        {"plain", 3, "pla"},
+        {"\033[1mab\033[0mcd", 4, "\033[1mab\033[0mcd"},
+        {"\033[1mab\033[0mcd", 3, "\033[1mab\033[0mc"},
+        {"\033[1mab\033[0mcd", 1, "\033[1ma\033[0m"},
+        {"\033[1mab\033[0mcd", 0, "\033[1m\033[0m"},
+        {"\346\227\245\346\234\254x", 3, "\346\227\245"}, /* wide: what comes later does not move up */
+        {"ab\033[1", 9, "ab\033[1"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_text_ Text text = {0};
+
+        text_add(&text, "");
+        display_add_line(&text, cases[i].line, cases[i].width);
+        assert_string_equal(text.data, cases[i].wanted);
+    }
+}
+
 static void test_list(void **state)
 {
     static const struct {
@@ -113,7 +141,8 @@ static void test_list(void **state)
     } cases[] = {
         {"0-3,8", ',', 5, "0-3,8"},          {"0,2,4,6,8,10", ',', 9, "0,2,4..+3"},
         {"0,2,4,6,8,10", ',', 8, "0,2..+4"}, {"1:4G 2:5G 13:1M", ' ', 12, "1:4G..+2"},
-        {"100000,200000", ',', 5, "100.."}, /* not even one element */
+        {"100000,200000", ',', 5, "..+2"}, /* not even one element */
+        {"0:16.0E", ' ', 5, "..+1"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -172,8 +201,9 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escape), cmocka_unit_test(test_escape_random), cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_list),   cmocka_unit_test(test_wrap),          cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_escape),  cmocka_unit_test(test_escape_random), cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_list),    cmocka_unit_test(test_line),          cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_numbers),
     };
 
     display_init();
