@@ -40,9 +40,9 @@ typedef int (*OptionHandler)(int option, const char *value, void *state);
 
 #define OPTION_END (-1) /* --help or --version was answered: the program is done */
 /*
- * Reads the options of a command, its own (short: one letter each, as getopt wants them; long: ended by a zero entry,
- * at most OPTIONS_MAX) and the global ones. Refuses arguments that are no options. 0, an exit status above 0
- * (reported), or OPTION_END.
+ * Reads the options of a command, its own (short: one letter each, as getopt wants them after a ':'; long: ended by a
+ * zero entry, at most OPTIONS_MAX) and the global ones. Refuses arguments that are no options. 0, an exit status above
+ * 0 (reported), or OPTION_END.
  */
 #define OPTIONS_MAX 16
 int options_parse(const Command *command, Globals *globals, int argc, char **argv, const char *short_options,

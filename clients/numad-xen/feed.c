@@ -46,6 +46,15 @@ static int fail_file(Feed *feed, const char *why, char *text)
     return STATUS_FAILED;
 }
 
+static int fail_open(Feed *feed, int r)
+{
+    char *text = NULL;
+
+    if (asprintf(&text, "%s: give --host the file of a host description", strerror(-r)) < 0)
+        text = NULL;
+    return fail_file(feed, strerror(-r), text);
+}
+
 static int read_host(Feed *feed, Snapshot **ret_snapshot)
 {
     _cleanup_free_ char *text = NULL;
@@ -58,7 +67,7 @@ static int read_host(Feed *feed, Snapshot **ret_snapshot)
     if (r == -EFBIG)
         return fail_file(feed, "larger than 64 MiB, which no host description is", NULL);
     if (r < 0)
-        return fail_file(feed, strerror(-r), NULL);
+        return fail_open(feed, r);
     r = hostdesc_parse(text, size, &rows, &error);
     if (r != 0)
         return fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL);
@@ -86,6 +95,7 @@ static int fail_client(Feed *feed, int r)
 {
     free(feed->error);
     feed->error = feed->client ? strdup(numadx_error(feed->client)) : NULL;
+    feed->cause = r;
     numadx_close(feed->client);
     feed->client = NULL;
     return exit_status_of(r);

@@ -12,6 +12,7 @@ typedef struct Feed {
     const Globals *globals;
     numadx_client *client; /* NULL: not connected */
     char *error;           /* of the last failure; NULL: memory was short */
+    int cause;             /* its negative errno, where the daemon was asked */
 } Feed;
 
 void feed_done(Feed *feed);

@@ -30,6 +30,7 @@ int main(int argc, char **argv)
 {
     int status;
 
+    output_init();
     signal(SIGPIPE, SIG_DFL); /* some parents ignore it; `numad-xen status | head` shall end quietly */
     screen_init();
     status = run(argc, argv);

@@ -144,7 +144,7 @@ int numastat_run(const Command *command, Globals *globals, int argc, char **argv
     NumastatOptions options = {0};
     int r;
 
-    r = options_parse(command, globals, argc, argv, "d:", names, take_option, &options);
+    r = options_parse(command, globals, argc, argv, ":d:", names, take_option, &options);
     if (r != 0)
         return r == OPTION_END ? STATUS_DONE : r;
     r = feed_read(&feed, &status, NULL);

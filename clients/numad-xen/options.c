@@ -38,6 +38,7 @@ static void print_help(const Command *command)
     }
 }
 
+/* Ends what a message began; `command` may be NULL. */
 static int usage_error(const Command *command)
 {
     fprintf(stderr, "Try 'numad-xen %s%s--help'.\n", command ? command->name : "", command ? " " : "");
@@ -54,6 +55,36 @@ static int set_text(const char **to, const char *option, const char *value)
     return 0;
 }
 
+/* Whether `given`, "--NAME" or "--NAME=VALUE", may stand for the option. */
+static bool may_be(const char *given, const struct option *option)
+{
+    return strncmp(given, "--", 2) == 0 && strncmp(given + 2, option->name, strcspn(given + 2, "=")) == 0;
+}
+
+/*
+ * Says what getopt, which would print any byte as it is, only tells by ':' (no value) or '?'. `given` is the argument
+ * that it read last; optopt is 0 for a long option that it does not know, else the option's letter or number.
+ */
+static int refuse_option(const Command *command, const struct option *all, int why, const char *given)
+{
+    const char *of = command ? command->name : "", *colon = command ? ": " : "";
+    const struct option *known = NULL;
+    unsigned candidates = 0;
+
+    for (; all->name; all++) {
+        candidates += may_be(given, all);
+        if (optopt && all->val == optopt && may_be(given, all))
+            known = all;
+    }
+    if (known)
+        report("%s%s--%s: %s", of, colon, known->name, why == ':' ? "needs a value" : "takes no value");
+    else if (optopt)
+        report("%s%s-%c: %s", of, colon, optopt, why == ':' ? "needs a value" : "no such option");
+    else
+        report("%s%s%s: %s", of, colon, given, candidates > 1 ? "may be more than one option" : "no such option");
+    return usage_error(command);
+}
+
 /* 0, OPTION_END or an exit status above 0. */
 static int take_global(const Command *command, Globals *globals, int option, const char *value)
 {
@@ -68,11 +99,9 @@ static int take_global(const Command *command, Globals *globals, int option, con
     case OPTION_HELP:
         print_help(command);
         return OPTION_END;
-    case OPTION_VERSION:
+    default: /* OPTION_VERSION */
         printf("numad-xen %s\n", PACKAGE_VERSION);
         return OPTION_END;
-    default: /* getopt has said why */
-        return usage_error(command);
     }
 }
 
@@ -82,8 +111,10 @@ int options_parse_globals(Globals *globals, int argc, char **argv, int *ret_inde
     int option, r;
 
     memcpy(all, global_options, sizeof(global_options));
-    argv[0] = (char *)"numad-xen"; /* getopt names it in its messages */
-    while ((option = getopt_long(argc, argv, "+", all, NULL)) >= 0) {
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "+:", all, NULL)) >= 0) {
+        if (option == '?' || option == ':')
+            return refuse_option(NULL, all, option, argv[optind - 1]);
         r = take_global(NULL, globals, option, optarg);
         if (r != 0)
             return r;
@@ -118,10 +149,10 @@ int options_parse(const Command *command, Globals *globals, int argc, char **arg
         n++;
     }
     memcpy(all + n, global_options, sizeof(global_options));
-    argv[0] = (char *)"numad-xen";
     while ((option = getopt_long(argc, argv, short_options, all, NULL)) >= 0) {
-        r = option >= OPTION_HOST || option == '?' ? take_global(command, globals, option, optarg)
-                                                   : handler(option, optarg, state);
+        if (option == '?' || option == ':')
+            return refuse_option(command, all, option, argv[optind - 1]);
+        r = option >= OPTION_HOST ? take_global(command, globals, option, optarg) : handler(option, optarg, state);
         if (r != 0)
             return r;
     }

@@ -4,8 +4,10 @@
 #include "command.h"
 #include "display.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static bool output_failed; /* and was reported */
 
@@ -30,6 +32,17 @@ int report_no_memory(void)
 {
     report("not enough memory");
     return STATUS_FAILED;
+}
+
+void output_init(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= STDIN_FILENO && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
 }
 
 static int fail_output(int error)
@@ -64,6 +77,5 @@ int output_close(void)
         return -EIO;
     if (r == 0 && !failed)
         return 0;
-    /* A program that printed nothing does not mind that there is no stdout. */
-    return errno == EBADF && !failed ? 0 : fail_output(errno ? errno : EIO);
+    return fail_output(errno ? errno : EIO);
 }

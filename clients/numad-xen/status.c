@@ -79,7 +79,7 @@ int status_run(const Command *command, Globals *globals, int argc, char **argv)
     StatusOptions options = {0};
     int r;
 
-    r = options_parse(command, globals, argc, argv, "", names, take_option, &options);
+    r = options_parse(command, globals, argc, argv, ":", names, take_option, &options);
     if (r != 0)
         return r == OPTION_END ? STATUS_DONE : r;
     if (options.json && options.watch) {

@@ -34,7 +34,7 @@ int topology_run(const Command *command, Globals *globals, int argc, char **argv
     bool json = false;
     int r;
 
-    r = options_parse(command, globals, argc, argv, "", names, take_option, &json);
+    r = options_parse(command, globals, argc, argv, ":", names, take_option, &json);
     if (r != 0)
         return r == OPTION_END ? STATUS_DONE : r;
     r = feed_read(&feed, NULL, &topology);
