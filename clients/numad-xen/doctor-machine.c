@@ -11,10 +11,11 @@
 #define PRIVCMD "/dev/xen/privcmd"
 #define POLICY "/org.numadxen.NumadXen1.conf"
 
-static void check_dom0(CheckList *checks)
+static bool check_dom0(CheckList *checks)
 {
     static const char fix[] = "boot Xen and run this in dom0; numad-xend --host FILE shows a simulated host";
     _cleanup_free_ char *text = NULL;
+    bool dom0 = false;
     size_t size;
     int r;
 
@@ -24,24 +25,29 @@ static void check_dom0(CheckList *checks)
                        CAPABILITIES, strerror(-r));
     else if (!strstr(text, "control_d"))
         check_list_add(checks, "dom0", false, fix, "this is a guest, not dom0");
-    else
+    else {
         check_list_add(checks, "dom0", true, NULL, "this is dom0");
+        dom0 = true;
+    }
+    return dom0;
 }
 
-static void check_privcmd(CheckList *checks)
+/* A module cannot help where there is no dom0 to load it. */
+static void check_privcmd(CheckList *checks, bool dom0)
 {
+    const char *fix = dom0 ? "modprobe xen_privcmd" : "it comes with dom0: see to the check dom0 first";
     int fd;
 
     if (geteuid() != 0) {
         if (access(PRIVCMD, F_OK) < 0)
-            check_list_add(checks, "privcmd", false, "modprobe xen_privcmd", "%s: %s", PRIVCMD, strerror(errno));
+            check_list_add(checks, "privcmd", false, fix, "%s: %s", PRIVCMD, strerror(errno));
         else
             check_list_add(checks, "privcmd", true, NULL, "%s is there (root can say more)", PRIVCMD);
         return;
     }
     fd = open(PRIVCMD, O_RDWR | O_CLOEXEC);
     if (fd < 0) {
-        check_list_add(checks, "privcmd", false, "modprobe xen_privcmd", "%s: %s", PRIVCMD, strerror(errno));
+        check_list_add(checks, "privcmd", false, fix, "%s: %s", PRIVCMD, strerror(errno));
         return;
     }
     close(fd);
@@ -50,8 +56,7 @@ static void check_privcmd(CheckList *checks)
 
 void doctor_check_machine(CheckList *checks)
 {
-    check_dom0(checks);
-    check_privcmd(checks);
+    check_privcmd(checks, check_dom0(checks));
 }
 
 void doctor_check_policy(CheckList *checks)

@@ -10,6 +10,26 @@
 static const char patch_fix[] =
     "build and boot the patched hypervisor: hypervisor-patches/README.md; on a patched one see numad-xend's journal";
 
+const DoctorAdvice *doctor_advice(bool system_bus)
+{
+    static const DoctorAdvice here = {
+        .start_bus = "systemctl start dbus, or give another address with --bus",
+        .admit = "see the bus policy",
+        .start = "systemctl start numad-xend; journalctl -u numad-xend says more",
+        .restart = "systemctl restart numad-xend; journalctl -u numad-xend may say why",
+        .log = "journalctl -u numad-xend says more",
+    };
+    static const DoctorAdvice elsewhere = {
+        .start_bus = "start a dbus-daemon there, or ask on another bus",
+        .admit = "see the policy in that bus's configuration",
+        .start = "start numad-xend with the address of this bus: --bus ADDRESS",
+        .restart = "end that numad-xend and start it again",
+        .log = "see what numad-xend prints",
+    };
+
+    return system_bus ? &here : &elsewhere;
+}
+
 static bool has_feature(const HostView *host, const char *feature)
 {
     for (size_t i = 0; i < value_count(host->features); i++) {
@@ -54,17 +74,16 @@ static void check_backend(CheckList *checks, const HostView *host)
                        "the daemon does not say what it asks");
 }
 
-static void check_fresh(CheckList *checks, const StatusView *view, int64_t now)
+static void check_fresh(CheckList *checks, const StatusView *view, int64_t now, const DoctorAdvice *advice)
 {
     struct json_object *stats = value_get(view->document, "stats");
     double last = value_ratio(stats, "last_collection");
 
     if (isnan(last))
-        check_list_add(checks, "fresh", false, "journalctl -u numad-xend says why",
-                       "the daemon has collected nothing yet");
+        check_list_add(checks, "fresh", false, advice->log, "the daemon has collected nothing yet");
     else if ((double)now - last >= FRESH_SECONDS)
-        check_list_add(checks, "fresh", false, "journalctl -u numad-xend says why; systemctl restart numad-xend",
-                       "the last collection was %.0f s ago", (double)now - last);
+        check_list_add(checks, "fresh", false, advice->restart, "the last collection was %.0f s ago",
+                       (double)now - last);
     else
         check_list_add(checks, "fresh", true, NULL, "the last collection was under %d s ago", FRESH_SECONDS);
 }
@@ -83,13 +102,13 @@ static void check_features(CheckList *checks, const HostView *host)
                        "the hypervisor does not tell what memory of nodes is dirty: not patched");
 }
 
-static void check_warnings(CheckList *checks, const HostView *host)
+static void check_warnings(CheckList *checks, const HostView *host, const DoctorAdvice *advice)
 {
     _cleanup_free_ char *refused = warnings_of(host, "not-permitted"), *broken = warnings_of(host, "source-failed");
 
     check_list_add(checks, "permitted", !refused, "run numad-xend as root in dom0; with XSM, its policy must allow it",
                    "%s", refused ? refused : "nothing that was asked was refused");
-    check_list_add(checks, "sources", !broken, "journalctl -u numad-xend says more", "%s",
+    check_list_add(checks, "sources", !broken, advice->log, "%s",
                    broken ? broken : "everything that was asked was answered");
 }
 
@@ -127,13 +146,13 @@ static void check_nodes(CheckList *checks, const StatusView *view)
                        "Xen sees %zu nodes", nodes->n);
 }
 
-void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now)
+void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now, const DoctorAdvice *advice)
 {
     check_backend(checks, &view->host);
     if (now >= 0)
-        check_fresh(checks, view, now);
+        check_fresh(checks, view, now, advice);
     check_features(checks, &view->host);
-    check_warnings(checks, &view->host);
+    check_warnings(checks, &view->host, advice);
     check_names(checks, view);
     check_nodes(checks, view);
 }

@@ -100,7 +100,13 @@ static void write_text(const CheckList *checks, const Screen *screen, Text *to)
         text_printf(to, "\nAll %zu checks passed.\n", checks->n);
 }
 
-static void check_version(CheckList *checks, Feed *feed)
+/* sd-bus reads the environment too. */
+static bool on_system_bus(const Globals *globals)
+{
+    return !globals->host && !globals->bus && !secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
+}
+
+static void check_version(CheckList *checks, Feed *feed, const DoctorAdvice *advice)
 {
     _cleanup_free_ char *version = NULL;
 
@@ -108,13 +114,13 @@ static void check_version(CheckList *checks, Feed *feed)
         check_list_add(checks, "version", false, "use the same version of numad-xend and numad-xen",
                        "the daemon does not tell its version: %s", feed_error(feed));
     else
-        check_list_add(checks, "version", strcmp(version, PACKAGE_VERSION) == 0,
-                       "systemctl restart numad-xend after an update", "numad-xend is version %s, numad-xen is %s",
-                       version, PACKAGE_VERSION);
+        check_list_add(checks, "version", strcmp(version, PACKAGE_VERSION) == 0, advice->restart,
+                       "numad-xend is version %s, numad-xen is %s", version, PACKAGE_VERSION);
 }
 
 static void check_document(CheckList *checks, Feed *feed, const char *status, bool live)
 {
+    bool system_bus = on_system_bus(feed->globals);
     _cleanup_(status_view_free_p) StatusView *view = NULL;
     _cleanup_free_ char *error = NULL;
 
@@ -123,35 +129,52 @@ static void check_document(CheckList *checks, Feed *feed, const char *status, bo
                        error ? error : "not enough memory");
         return;
     }
-    if (live && !view->host.simulated)
+    if (live && !view->host.simulated) {
+        if (system_bus)
+            doctor_check_policy(checks);
         doctor_check_machine(checks);
-    doctor_check_status(checks, view, live ? (int64_t)time(NULL) : -1);
+    }
+    doctor_check_status(checks, view, live ? (int64_t)time(NULL) : -1, doctor_advice(system_bus));
+}
+
+static const char *fix_of_daemon(const Feed *feed, const DoctorAdvice *advice)
+{
+    switch (feed->cause) {
+    case -EACCES:
+    case -EPERM:
+        return advice->admit;
+    case -ENOTCONN:
+        return advice->start;
+    case -EBUSY:
+        return "ask again in a second";
+    default: /* it runs */
+        return advice->restart;
+    }
 }
 
 /* Without the daemon what this machine tells is all there is, and likely why there is none. */
 static void check_daemon(CheckList *checks, Feed *feed)
 {
+    const DoctorAdvice *advice = doctor_advice(on_system_bus(feed->globals));
     _cleanup_free_ char *status = NULL;
     int r;
 
     r = feed_connect(feed);
-    check_list_add(checks, "bus", r == 0, "systemctl start dbus, or give another address with --bus", "%s",
+    check_list_add(checks, "bus", r == 0, advice->start_bus, "%s",
                    r == 0 ? "the bus can be reached" : feed_error(feed));
     if (r == 0) {
         r = feed_read(feed, &status, NULL);
-        check_list_add(checks, "daemon", r == 0,
-                       r == STATUS_NOT_PERMITTED ? "see the bus policy"
-                                                 : "systemctl start numad-xend; journalctl -u numad-xend says more",
-                       "%s", r == 0 ? "numad-xend answers" : feed_error(feed));
+        check_list_add(checks, "daemon", r == 0, fix_of_daemon(feed, advice), "%s",
+                       r == 0 ? "numad-xend answers" : feed_error(feed));
     }
-    if (r == 0)
-        check_version(checks, feed);
-    if (!feed->globals->bus)
-        doctor_check_policy(checks);
-    if (r == 0)
+    if (r == 0) {
+        check_version(checks, feed, advice);
         check_document(checks, feed, status, true);
-    else
+    } else {
+        if (on_system_bus(feed->globals))
+            doctor_check_policy(checks);
         doctor_check_machine(checks);
+    }
 }
 
 static int check_host(CheckList *checks, Feed *feed)
@@ -183,7 +206,7 @@ int doctor_run(const Command *command, Globals *globals, int argc, char **argv)
     Screen screen;
     int r;
 
-    r = options_parse(command, globals, argc, argv, "", names, take_option, &json);
+    r = options_parse(command, globals, argc, argv, ":", names, take_option, &json);
     if (r != 0)
         return r == OPTION_END ? STATUS_DONE : r;
     if (globals->host)

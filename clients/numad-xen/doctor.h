@@ -18,6 +18,11 @@ typedef struct CheckList {
     bool failed; /* memory was short */
 } CheckList;
 
+/* What to do about a bus and its daemon: of the machine's system bus, where systemd starts them, or of another one. */
+typedef struct DoctorAdvice {
+    const char *start_bus, *admit, *start, *restart, *log;
+} DoctorAdvice;
+
 void check_list_done(CheckList *checks);
 /* `fix` is for a check that is not ok. */
 void check_list_add(CheckList *checks, const char *code, bool ok, const char *fix, const char *format, ...)
@@ -28,4 +33,6 @@ bool check_list_all_ok(const CheckList *checks);
 void doctor_check_machine(CheckList *checks);
 void doctor_check_policy(CheckList *checks);
 /* Of a status, whoever told it. now: CLOCK_REALTIME in seconds, -1: its age says nothing. */
-void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now);
+void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now, const DoctorAdvice *advice);
+/* The machine's system bus, or another one; a daemon that is not asked is as on another one. */
+const DoctorAdvice *doctor_advice(bool system_bus);

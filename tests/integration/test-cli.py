@@ -12,8 +12,9 @@ NUMAD_XEN = str(os.environ.get("NUMAD_XEN") or BUILD / "numad-xen")
 DBUS = "org.freedesktop.DBus.Error."
 
 
-def cli(*arguments):
-    return subprocess.run([NUMAD_XEN, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+def cli(*arguments, **environment):
+    return subprocess.run([NUMAD_XEN, *map(str, arguments)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **environment})
 
 
 def test_same_text(tap, world):
@@ -39,6 +40,9 @@ def test_exit_statuses(tap, world):
         out = cli(*command, *bus)
         tap.ok(out.returncode == 4 and not out.stdout and "is not running" in out.stderr,
                f"{' '.join(command)}: no daemon is 4", out)
+        out = cli(*command, "--bus", "garbage")
+        tap.ok(out.returncode == 4 and out.stderr == "numad-xen: 'garbage' is not a D-Bus address: give one like "
+               "unix:path=/run/dbus/system_bus_socket\n", f"{' '.join(command)}: no address is 4", out)
         out = cli(*command, "--bus", f"unix:path={world.directory}/nothing")
         tap.ok(out.returncode == 4 and not out.stdout and "cannot reach" in out.stderr,
                f"{' '.join(command)}: no bus is 4", out)
@@ -53,6 +57,17 @@ def test_exit_statuses(tap, world):
             tap.ok(out.returncode == status and not out.stdout and re.fullmatch("numad-xen: .+: .+\n", out.stderr),
                    f"status: {what} is {status}", out)
             tap.ok(time.monotonic() - start < 15, f"status: {what}: no long wait")
+
+
+def test_no_output(tap, world):
+    """A closed stdout is not taken for the connection to the bus."""
+    world.daemon(world.host(four_nodes()))
+    out = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", NUMAD_XEN, "status", "--bus", world.address],
+                         stderr=subprocess.PIPE, text=True, timeout=60)
+    tap.ok(out.returncode == 1 and out.stderr == "numad-xen: stdout: Bad file descriptor\n", "no stdout is 1", out)
+    out = subprocess.run(["sh", "-c", 'exec "$@" 2>&- <&-', "sh", NUMAD_XEN, "status", "--bus", world.address],
+                         stdout=subprocess.PIPE, text=True, timeout=60)
+    tap.ok(out.returncode == 0 and "Domain-0" in out.stdout, "no stdin and no stderr do not matter", out)
 
 
 def test_hostile(tap, world):
@@ -126,6 +141,14 @@ def test_watch_terminal(tap, world):
     text.clear()
     world.daemon(host)
     tap.ok(shows(b"Domain-0"), "--watch on a terminal shows the host again", bytes(text))
+    # A signal in the midst of a call is no failure of it.
+    world.processes[-1].signal(signal.SIGSTOP)
+    time.sleep(1.5)
+    text.clear()
+    child.send_signal(signal.SIGWINCH)
+    time.sleep(0.5)
+    world.processes[-1].signal(signal.SIGCONT)
+    tap.ok(shows(b"Domain-0") and b"Waiting" not in text, "--watch goes on when a call is interrupted", bytes(text))
     # In the midst of a call that nobody answers, too.
     world.processes[-1].signal(signal.SIGSTOP)
     time.sleep(1.5)
@@ -138,13 +161,18 @@ def test_watch_terminal(tap, world):
     os.close(ours)
 
 
-def checks(*arguments):
-    out = cli("doctor", "--json", *arguments)
+def checks(*arguments, **environment):
+    return checks_and_fixes(*arguments, **environment)[:2]
+
+
+def checks_and_fixes(*arguments, **environment):
+    out = cli("doctor", "--json", *arguments, **environment)
     document = json.loads(out.stdout)
     assert document["format"] == "numad-xen-doctor/1"
     for check in document["checks"]:
         assert set(check) == {"code", "ok", "text", "fix"} and check["text"] and bool(check["fix"]) != check["ok"], check
-    return out.returncode, {check["code"]: check["ok"] for check in document["checks"]}
+    return (out.returncode, {check["code"]: check["ok"] for check in document["checks"]},
+            {check["code"]: check["fix"] for check in document["checks"]})
 
 
 def test_doctor(tap, world):
@@ -173,6 +201,35 @@ def test_doctor(tap, world):
     tap.ok(status == 1 and not found["node-pages"] and not found["low"], "doctor: what is missing is found", found)
 
 
+def test_doctor_buses(tap, world):
+    """What is told to do fits the bus that was asked. The machine's own may be there or not, with a daemon or without."""
+    environment = {"DBUS_SYSTEM_BUS_ADDRESS": world.address}
+    for name, (status, found, fixes) in (("--bus", checks_and_fixes("--bus", world.address)),
+                                         ("environment", checks_and_fixes(**environment))):
+        tap.ok("bus-policy" not in found, f"{name}: the system bus's policy is not looked for", found)
+        tap.ok("--bus ADDRESS" in fixes["daemon"] and not any("systemctl" in fix for fix in fixes.values()),
+               f"{name}: nothing is said of the system bus", fixes)
+        if not found["dom0"]:
+            tap.ok(found["privcmd"] or fixes["privcmd"] == "it comes with dom0: see to the check dom0 first",
+                   f"{name}: no module is loaded where there is no dom0", fixes)
+    nowhere = f"unix:path={world.directory}/nothing"
+    for name, fixes in (("--bus", checks_and_fixes("--bus", nowhere)[2]),
+                        ("environment", checks_and_fixes(DBUS_SYSTEM_BUS_ADDRESS=nowhere)[2])):
+        tap.equal(fixes["bus"], "start a dbus-daemon there, or ask on another bus", f"{name}: no bus")
+    out = cli("status", **environment)
+    tap.ok("systemctl" not in out.stderr and f"--bus {world.address}" in out.stderr,
+           "status names the bus of the environment", out)
+    host = four_nodes()
+    host["node_extra"] = [{"low": 0}] * 4
+    daemon = world.daemon(world.host(host))
+    status, found = checks(**environment)
+    tap.ok(status == 0 and "bus-policy" not in found, "quickstart's shell: all is well", found)
+    daemon.signal(signal.SIGSTOP)
+    fixes = checks_and_fixes("--bus", world.address)[2]
+    tap.equal(fixes["daemon"], "end that numad-xend and start it again", "a daemon that hangs is started again")
+    daemon.signal(signal.SIGCONT)
+
+
 def test_doctor_version(tap, world):
     document = json.dumps({"format": "numad-xen-status/1", "host": {"backend": "xen", "simulated": True},
                            "stats": {"last_collection": time.time() - 100}})
@@ -197,5 +254,5 @@ def timed(function):
     return time.monotonic() - start
 
 
-run_tests(test_same_text, test_exit_statuses, test_hostile, test_watch, test_watch_terminal, test_doctor,
-          test_doctor_version, test_many)
+run_tests(test_same_text, test_exit_statuses, test_no_output, test_hostile, test_watch, test_watch_terminal, test_doctor,
+          test_doctor_buses, test_doctor_version, test_many)
