@@ -28,7 +28,7 @@ void screen_init(void)
 Screen screen_get(const Globals *globals)
 {
     const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
-    Screen screen = {.columns = UINT32_MAX, .rows = UINT32_MAX};
+    Screen screen = {.columns = UINT32_MAX, .rows = UINT32_MAX, .edge = UINT32_MAX};
     bool dumb = !term || !*term || strcmp(term, "dumb") == 0;
     struct winsize size;
 
@@ -42,6 +42,7 @@ Screen screen_get(const Globals *globals)
     screen.color = !dumb && !globals->no_color && !(no_color && *no_color);
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) {
         screen.columns = MAX((unsigned)size.ws_col, COLUMNS_MIN);
+        screen.edge = size.ws_col;
         screen.rows = size.ws_row ? size.ws_row : UINT32_MAX;
     }
     return screen;

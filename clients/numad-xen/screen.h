@@ -12,8 +12,9 @@ typedef struct Screen {
     bool color;
     bool utf8;        /* what is drawn may be more than ASCII */
     bool ascii_names; /* a terminal that cannot show UTF-8 */
-    unsigned columns; /* of the terminal; UINT32_MAX: a pipe */
+    unsigned columns; /* to lay text out for: at least 40; UINT32_MAX: a pipe */
     unsigned rows;
+    unsigned edge; /* columns that there are */
 } Screen;
 
 typedef enum Style {
