@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 void feed_done(Feed *feed)
 {
@@ -77,7 +78,8 @@ static int read_host(Feed *feed, Snapshot **ret_snapshot)
 
 static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
 {
-    const Stats stats = {.since_us = -1, .last_collection_us = -1};
+    /* This process has counted since now, and nothing; there is no collection to tell of. */
+    const Stats stats = {.since_us = (int64_t)time(NULL) * 1000000, .last_collection_us = -1};
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
     int r;
 
