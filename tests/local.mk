@@ -32,6 +32,9 @@ check_PROGRAMS += $(fuzz_tests)
 TESTS += $(fuzz_tests)
 tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c tests/fuzz/fuzz.h tests/fuzz/replay.c
 
+noinst_PROGRAMS += tests/bench/json
+tests_bench_json_SOURCES = tests/bench/json.c
+
 tree_tests = tests/tree/headers tests/tree/layers tests/tree/symbols
 TESTS += $(tree_tests)
 

@@ -5,8 +5,8 @@
 
 /*
  * Writes JSON text front to back, with the commas. The documents are read with json-c; they are written by this
- * because the status of a thousand domains is made once a second, and a tree of 45,000 json-c objects costs many
- * times its text in memory and time (tests/bench/json).
+ * because the status of a thousand domains is made once a second: as a tree of json-c objects it takes 17 ms and
+ * 11 MB of heap, like this 2 ms and its text (tests/bench/json.c).
  *
  * A key of NULL stands for an element of an array. Values that are not known become null.
  */
