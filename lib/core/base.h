@@ -19,15 +19,15 @@ typedef uint32_t cpuid_t;  /* a physical CPU as the hypervisor numbers it */
 #define DISTANCE_NONE UINT32_MAX /* unreachable, invalid or a hole */
 #define VALUE_UNKNOWN UINT64_MAX /* of a number of bytes, pages or a PXM that nobody told us */
 
-#define NODES_MAX 1024u  /* ids 0..1023 */
-#define CPUS_MAX 8192u   /* ids 0..8191 */
+#define NODES_MAX 1024u /* ids 0..1023 */
+#define CPUS_MAX 8192u  /* ids 0..8191 */
 #define DOMAINS_MAX 32752u
 
 #define _cleanup_(f) __attribute__((cleanup(f)))
-#define DEFINE_CLEANUP(type, free_function)                                                                  \
-    static inline void free_function##_p(type *value)                                                        \
-    {                                                                                                        \
-        free_function(*value);                                                                               \
+#define DEFINE_CLEANUP(type, free_function)           \
+    static inline void free_function##_p(type *value) \
+    {                                                 \
+        free_function(*value);                        \
     }
 
 static inline void free_charp(char **text)
@@ -41,11 +41,11 @@ static inline void free_charp(char **text)
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 /* Moves the value out of a variable, so that its cleanup frees nothing. */
-#define TAKE_PTR(variable)                                                                                   \
-    ({                                                                                                       \
-        __typeof__(variable) taken_ = (variable);                                                            \
-        (variable) = NULL;                                                                                   \
-        taken_;                                                                                              \
+#define TAKE_PTR(variable)                        \
+    ({                                            \
+        __typeof__(variable) taken_ = (variable); \
+        (variable) = NULL;                        \
+        taken_;                                   \
     })
 
 static inline uint64_t sub_saturating(uint64_t a, uint64_t b)

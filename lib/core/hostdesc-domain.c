@@ -6,8 +6,8 @@
 #define MAX_VCPUS 8192
 #define MAX_MEMORY (UINT64_C(1) << 56)
 
-static const char *const domain_keys[] = {"domid",      "name", "uuid",          "type",  "state", "total_pages", "max_pages",
-                                          "node_pages", "pool", "node_affinity", "vcpus", NULL};
+static const char *const domain_keys[] = {"domid",     "name",       "uuid", "type",          "state", "total_pages",
+                                          "max_pages", "node_pages", "pool", "node_affinity", "vcpus", NULL};
 static const char *const vcpu_keys[] = {"hard", "soft", "cpu", "online", NULL};
 
 static int hex_value(char c)

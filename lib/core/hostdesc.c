@@ -15,10 +15,11 @@
 #define MAX_CHUNK_ORDERS 64
 #define MAX_DEVICES 65536
 
-static const char *const top_keys[] = {"format", "xen_version", "page_size",  "features", "max_cpu_id",
-                                       "memory", "dom0",        "topology",   "nodes",    "node_extra",
-                                       "srat",   "slit",        "devices",    "pools",    "domains",
-                                       "threads_per_core",      NULL};
+static const char *const top_keys[] = {"format",     "xen_version", "page_size", "features",
+                                       "max_cpu_id", "memory",      "dom0",      "topology",
+                                       "nodes",      "node_extra",  "srat",      "slit",
+                                       "devices",    "pools",       "domains",   "threads_per_core",
+                                       NULL};
 static const char *const memory_keys[] = {"total", "free", "claimed", NULL};
 static const char *const dom0_keys[] = {"nodes", "cpus", NULL};
 static const char *const node_keys[] = {"size", "free", "distances", "cpus", NULL};
@@ -319,7 +320,8 @@ static int read_node_cpus(JsonReader *reader, json_object *top, HostRows *rows, 
         uint32_t position = 0;
 
         if (has_topology && json_member(node, "cpus"))
-            return json_refuse(reader, &(JsonPath){.up = &path, .key = "cpus"}, "cannot be used together with topology");
+            return json_refuse(reader, &(JsonPath){.up = &path, .key = "cpus"},
+                               "cannot be used together with topology");
         r = json_get_set(reader, &path, node, "cpus", CPUS_MAX - 1, &cpus);
         for (cpuid_t cpu = bitmap_next(&cpus, 0); r == 0 && cpu != CPU_NONE; cpu = bitmap_next(&cpus, cpu + 1)) {
             CpuRow row = {.core = position++ / threads, .socket = id, .node = id};

@@ -121,7 +121,7 @@ int json_check_object(JsonReader *reader, const JsonPath *path, json_object *val
 {
     if (!json_object_is_type(value, json_type_object))
         return json_refuse(reader, path, "must be an object");
-    json_object_object_foreach(value, key, member) {
+    json_object_object_foreach (value, key, member) {
         const char *const *known = known_keys;
 
         (void)member;

@@ -135,7 +135,7 @@ static void count_cpus(Spread *spread, const Snapshot *s)
     double weight = MAX(bitmap_weight(&spread->set), 1u);
 
     memset(spread->on, 0, s->n_nodes * sizeof(*spread->on));
-    BITMAP_FOREACH(cpu, &spread->set) {
+    BITMAP_FOREACH (cpu, &spread->set) {
         if (s->cpus[cpu].node != ROW_INVALID)
             spread->on[s->cpus[cpu].node]++;
     }

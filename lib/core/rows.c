@@ -78,8 +78,7 @@ void domain_row_done(DomainRow *domain)
 
 void node_row_init(NodeRow *node)
 {
-    *node = (NodeRow){
-        .present = VALUE_UNKNOWN, .low = VALUE_UNKNOWN, .dirty = VALUE_UNKNOWN, .claimed = VALUE_UNKNOWN};
+    *node = (NodeRow){.present = VALUE_UNKNOWN, .low = VALUE_UNKNOWN, .dirty = VALUE_UNKNOWN, .claimed = VALUE_UNKNOWN};
 }
 
 HostRows *host_rows_new(void)

@@ -24,7 +24,13 @@ typedef enum Feature {
 const char *feature_to_text(Feature feature); /* "node-pages" */
 #define FEATURE_BIT(feature) (1u << (feature))
 
-typedef enum DomainType { DOMAIN_TYPE_UNKNOWN, DOMAIN_TYPE_PV, DOMAIN_TYPE_PVH, DOMAIN_TYPE_HVM, _DOMAIN_TYPE_MAX } DomainType;
+typedef enum DomainType {
+    DOMAIN_TYPE_UNKNOWN,
+    DOMAIN_TYPE_PV,
+    DOMAIN_TYPE_PVH,
+    DOMAIN_TYPE_HVM,
+    _DOMAIN_TYPE_MAX
+} DomainType;
 typedef enum DomainState {
     DOMAIN_RUNNING,
     DOMAIN_BLOCKED,
@@ -58,7 +64,7 @@ typedef struct PoolRow {
 } PoolRow;
 
 typedef struct DeviceRow {
-    char *pci;   /* owned, "0000:3b:00.0" */
+    char *pci;     /* owned, "0000:3b:00.0" */
     uint32_t node; /* ROW_INVALID: not known */
 } DeviceRow;
 
@@ -105,8 +111,8 @@ typedef struct HostRows {
     bool simulated;
     char *xen_version; /* owned; NULL when unknown */
     uint32_t page_size;
-    unsigned features;   /* FEATURE_BIT()s */
-    uint32_t max_cpu_id; /* the hypervisor's, not the highest online one */
+    unsigned features;             /* FEATURE_BIT()s */
+    uint32_t max_cpu_id;           /* the hypervisor's, not the highest online one */
     uint64_t total, free, claimed; /* of the host */
     bool has_dom0_view;
     uint32_t dom0_nodes, dom0_cpus; /* what dom0's own view of the hardware shows */

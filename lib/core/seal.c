@@ -74,9 +74,10 @@ static int seal_distances(Snapshot *s, const HostRows *rows)
         return -ENOMEM;
     judge_distances(s, rows, &faults);
     if (faults.invalid)
-        r = warning_list_add(list, WARNING_SLIT_INVALID,
-                             "%u distance(s) between nodes are below 10, which no SLIT may say; they are taken as unknown",
-                             faults.invalid);
+        r = warning_list_add(
+            list, WARNING_SLIT_INVALID,
+            "%u distance(s) between nodes are below 10, which no SLIT may say; they are taken as unknown",
+            faults.invalid);
     if (r == 0 && faults.unreachable)
         r = warning_list_add(list, WARNING_DISTANCE_UNREACHABLE,
                              "%u distance(s) between nodes are missing: the firmware calls them unreachable",
@@ -205,7 +206,8 @@ static int seal_nodes(Snapshot *s, HostRows *rows)
         if (s->nodes[id].free > s->nodes[id].span && bitmap_set(&overfull, id) < 0)
             return -ENOMEM;
     }
-    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "nodes", "are said to have more free memory than they are large");
+    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "nodes",
+                    "are said to have more free memory than they are large");
 }
 
 static void seal_kinds(Snapshot *s)
@@ -361,7 +363,8 @@ int snapshot_seal(HostRows *consumed, uint64_t generation, int64_t time_us, Snap
     seal_kinds(s);
     if ((r = seal_distances(s, rows)) < 0 || (r = seal_pools(s, rows)) < 0)
         return r;
-    if ((r = sanitize(&s->xen_version)) < 0 || (r = seal_devices(s, rows)) < 0 || (r = seal_domains(s, rows)) < 0 || (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)
+    if ((r = sanitize(&s->xen_version)) < 0 || (r = seal_devices(s, rows)) < 0 || (r = seal_domains(s, rows)) < 0 ||
+        (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)
         return r;
     *ret_snapshot = TAKE_PTR(s);
     return 0;

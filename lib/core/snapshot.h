@@ -12,7 +12,7 @@ typedef enum NodeKind { NODE_EMPTY, NODE_CPU_MEMORY, NODE_CPU, NODE_MEMORY, _NOD
 const char *node_kind_to_text(NodeKind kind); /* "cpu+memory" */
 
 typedef struct Node {
-    bool exists;  /* false: a hole, which is not listed anywhere */
+    bool exists; /* false: a hole, which is not listed anywhere */
     NodeKind kind;
     uint64_t pxm; /* the firmware's proximity domain, VALUE_UNKNOWN */
     Bitmap cpus;  /* online CPUs on this node */
@@ -20,7 +20,7 @@ typedef struct Node {
     bool tied;    /* local has CPUs of other nodes too */
     uint32_t cores;
     uint64_t span, present, free, low, dirty, claimed, reserved, available; /* bytes */
-    uint64_t *free_chunks; /* owned; NULL when unknown */
+    uint64_t *free_chunks;                                                  /* owned; NULL when unknown */
     size_t n_free_chunks;
     double vcpus; /* load: the share of all online vCPUs that may run here */
 } Node;

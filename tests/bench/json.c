@@ -84,7 +84,8 @@ int main(void)
         writer = MIN(writer, write_once(snapshot));
         tree_ms = MIN(tree_ms, tree_once(tree, &heap));
     }
-    printf("status of 1000 domains, %zu bytes: writer %.2f ms; json-c tree %.2f ms and %zu bytes of heap (%.1f x, %.1f x)\n",
+    printf("status of 1000 domains, %zu bytes: writer %.2f ms; json-c tree %.2f ms and %zu bytes of heap (%.1f x, %.1f "
+           "x)\n",
            strlen(text), writer, tree_ms, heap, tree_ms / writer, (double)heap / (double)strlen(text));
     json_object_put(tree);
     return 0;

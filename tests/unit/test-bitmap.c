@@ -7,9 +7,9 @@ static void test_text_round_trip(void **state)
     static const struct {
         const char *in, *out;
     } cases[] = {
-        {"", ""},         {"0", "0"},           {"0-3,8", "0-3,8"},     {"8,0-3", "0-3,8"},        {"1,0", "0-1"},
-        {"63,64", "63-64"}, {"0-63", "0-63"},   {"64", "64"},           {"0-127,129", "0-127,129"}, {"5-5", "5"},
-        {"8191", "8191"}, {"0-8191", "0-8191"}, {"0,2,4,6", "0,2,4,6"},
+        {"", ""},           {"0", "0"},           {"0-3,8", "0-3,8"},     {"8,0-3", "0-3,8"},         {"1,0", "0-1"},
+        {"63,64", "63-64"}, {"0-63", "0-63"},     {"64", "64"},           {"0-127,129", "0-127,129"}, {"5-5", "5"},
+        {"8191", "8191"},   {"0-8191", "0-8191"}, {"0,2,4,6", "0,2,4,6"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -28,10 +28,19 @@ static void test_bad_text(void **state)
         const char *in;
         int error;
     } cases[] = {
-        {"a", BITMAP_E_SYNTAX},    {"1,", BITMAP_E_SYNTAX},  {",1", BITMAP_E_SYNTAX},        {"1-", BITMAP_E_SYNTAX},
-        {"-1", BITMAP_E_SYNTAX},   {"1 2", BITMAP_E_SYNTAX}, {"1--2", BITMAP_E_SYNTAX},      {"3-1", BITMAP_E_BACKWARD},
-        {"8192", BITMAP_E_RANGE},  {"0-8192", BITMAP_E_RANGE}, {"18446744073709551616", BITMAP_E_RANGE},
-        {" 1", BITMAP_E_SYNTAX},   {"1,,2", BITMAP_E_SYNTAX},
+        {"a", BITMAP_E_SYNTAX},
+        {"1,", BITMAP_E_SYNTAX},
+        {",1", BITMAP_E_SYNTAX},
+        {"1-", BITMAP_E_SYNTAX},
+        {"-1", BITMAP_E_SYNTAX},
+        {"1 2", BITMAP_E_SYNTAX},
+        {"1--2", BITMAP_E_SYNTAX},
+        {"3-1", BITMAP_E_BACKWARD},
+        {"8192", BITMAP_E_RANGE},
+        {"0-8192", BITMAP_E_RANGE},
+        {"18446744073709551616", BITMAP_E_RANGE},
+        {" 1", BITMAP_E_SYNTAX},
+        {"1,,2", BITMAP_E_SYNTAX},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -77,7 +86,7 @@ static void test_bytes_and_next(void **state)
 
     assert_int_equal(bitmap_set(&b, 300), 0); /* is replaced */
     assert_int_equal(bitmap_from_bytes(&b, bytes, sizeof(bytes)), 0);
-    BITMAP_FOREACH(i, &b) {
+    BITMAP_FOREACH (i, &b) {
         static const unsigned members[] = {0, 7, 65};
 
         assert_int_equal(i, members[seen++]);

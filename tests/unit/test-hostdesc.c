@@ -28,8 +28,10 @@ static void test_refused(void **state)
         {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[18446744073709551616]}]}",
          "nodes[0].distances[0]: must be a whole number"},
         {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[10,20]}]}", "nodes[0].distances: has 2"},
-        {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[10,20]}," NODE "]}", "nodes: 1 of 2 nodes have distances"},
-        {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[-2]}]}", "nodes[0].distances[0]: must be a whole number"},
+        {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[10,20]}," NODE "]}",
+         "nodes: 1 of 2 nodes have distances"},
+        {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"distances\":[-2]}]}",
+         "nodes[0].distances[0]: must be a whole number"},
         {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"cpus\":\"3-1\"}]}", "nodes[0].cpus: '3-1' has a backward range"},
         {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"cpus\":\"8192\"}]}", "names a number above 8191"},
         {HEAD "\"nodes\":[{\"size\":1,\"free\":1,\"cpus\":\"0\"},{\"size\":1,\"free\":1,\"cpus\":\"0\"}]}",
@@ -55,11 +57,15 @@ static void test_refused(void **state)
         {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"node_pages\":[1,2]}]}", "domains[0].node_pages: has 2"},
         {HEAD "\"nodes\":[" NODE "," NODE "],\"domains\":[{\"domid\":1,\"node_pages\":[1]}]}",
          "domains[0].node_pages: has 1 entries for 2 nodes"},
-        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"uuid\":\"12\"}]}", "domains[0].uuid: '12' is not a UUID"},
-        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"type\":\"xen\"}]}", "domains[0].type: 'xen' is none of"},
+        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"uuid\":\"12\"}]}",
+         "domains[0].uuid: '12' is not a UUID"},
+        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"type\":\"xen\"}]}",
+         "domains[0].type: 'xen' is none of"},
         {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"state\":\"x\"}]}", "domains[0].state: 'x' is none of"},
-        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"name\":\"a\\u0000b\"}]}", "domains[0].name: holds a zero byte"},
-        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"vcpus\":[{\"hard\":1}]}]}", "domains[0].vcpus[0].hard: must be a text"},
+        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"name\":\"a\\u0000b\"}]}",
+         "domains[0].name: holds a zero byte"},
+        {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"vcpus\":[{\"hard\":1}]}]}",
+         "domains[0].vcpus[0].hard: must be a text"},
         {HEAD "\"nodes\":[" NODE "],\"domains\":[{\"domid\":1,\"vcpus\":[{\"online\":1}]}]}",
          "domains[0].vcpus[0].online: must be true or false"},
         {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "nested too deep"},
@@ -152,7 +158,7 @@ static void test_full_domain(void **state)
     assert_true(domain->row.vcpus->rows[1].cpu == CPU_NONE);
     assert_int_equal(domain->row.n_vcpus, 2);
     assert_null(s->domains[0].row.name);
-    assert_int_equal(s->domains[0].row.vcpus->n, 0); /* not in the file: none */
+    assert_int_equal(s->domains[0].row.vcpus->n, 0);    /* not in the file: none */
     assert_null(snapshot_find_domain(s, 5)->row.vcpus); /* null: not known */
     assert_true(s->domains[0].row.total_pages == VALUE_UNKNOWN);
 }
@@ -194,8 +200,11 @@ static void test_pages_without_the_feature(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_too_many_nodes), cmocka_unit_test(test_smallest),
-        cmocka_unit_test(test_short_form), cmocka_unit_test(test_full_domain),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_too_many_nodes),
+        cmocka_unit_test(test_smallest),
+        cmocka_unit_test(test_short_form),
+        cmocka_unit_test(test_full_domain),
         cmocka_unit_test(test_totals_do_not_wrap),
         cmocka_unit_test(test_bytes_that_are_no_text),
         cmocka_unit_test(test_pages_without_the_feature),

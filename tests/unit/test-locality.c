@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define NODES                                                                                                \
-    "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["                              \
-    "{\"size\":100,\"free\":0,\"cpus\":\"0-1\"},{\"size\":100,\"free\":0,\"cpus\":\"2-3\"},"                   \
+#define NODES                                                                                \
+    "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["             \
+    "{\"size\":100,\"free\":0,\"cpus\":\"0-1\"},{\"size\":100,\"free\":0,\"cpus\":\"2-3\"}," \
     "{\"size\":100,\"free\":0,\"cpus\":\"4-5\"},{\"size\":100,\"free\":0,\"cpus\":\"6-7\"}],"
 #define FOUR NODES "\"domains\":[{\"domid\":1,"
 #define POOLS NODES "\"pools\":[{\"pool\":0,\"cpus\":\"0-5\"},{\"pool\":1,\"cpus\":\"6-7\"}],\"domains\":[{\"domid\":1,"
@@ -41,7 +41,8 @@ static void test_contract(void **state)
         {POOLS "\"node_pages\":[0,0,0,4],\"pool\":1,\"vcpus\":[{}]}]}", 1},
         {POOLS "\"node_pages\":[4,0,0,0],\"pool\":1,\"vcpus\":[{\"hard\":\"0-1\"}]}]}", 0},
         /* cannot be known */
-        {"{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":[{\"size\":9,\"free\":0,\"cpus\":\"0\"}],"
+        {"{\"format\":\"numad-xen-host/"
+         "1\",\"features\":[\"node-pages\"],\"nodes\":[{\"size\":9,\"free\":0,\"cpus\":\"0\"}],"
          "\"pools\":[{\"pool\":0,\"cpus\":\"\"}],\"domains\":[{\"domid\":1,\"node_pages\":[4],\"vcpus\":[{}]}]}",
          NAN},
         {FOUR "\"vcpus\":[{}]}]}", NAN},
@@ -59,12 +60,11 @@ static void test_contract(void **state)
 /* Two CPU nodes equally far from two memory-only nodes: each takes one. */
 static void test_memory_nodes_are_shared_out(void **state)
 {
-    _cleanup_(snapshot_unref_p) Snapshot *s =
-        host("{\"format\":\"numad-xen-host/1\",\"nodes\":["
-             "{\"size\":1,\"free\":0,\"cpus\":\"0\",\"distances\":[10,11,21,21]},"
-             "{\"size\":1,\"free\":0,\"cpus\":\"1\",\"distances\":[11,10,21,21]},"
-             "{\"size\":1,\"free\":0,\"distances\":[21,21,10,11]},"
-             "{\"size\":1,\"free\":0,\"distances\":[21,21,11,10]}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *s = host("{\"format\":\"numad-xen-host/1\",\"nodes\":["
+                                                   "{\"size\":1,\"free\":0,\"cpus\":\"0\",\"distances\":[10,11,21,21]},"
+                                                   "{\"size\":1,\"free\":0,\"cpus\":\"1\",\"distances\":[11,10,21,21]},"
+                                                   "{\"size\":1,\"free\":0,\"distances\":[21,21,10,11]},"
+                                                   "{\"size\":1,\"free\":0,\"distances\":[21,21,11,10]}]}");
 
     assert_true(bitmap_isset(&s->nodes[2].local, 0));
     assert_false(bitmap_isset(&s->nodes[2].local, 1));
@@ -100,9 +100,8 @@ static void test_unreachable_is_not_tied(void **state)
 
 static void test_load(void **state)
 {
-    _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(POOLS "\"vcpus\":[{},{\"hard\":\"0-2\"},{\"online\":false}]},"
-                   "{\"domid\":2,\"pool\":1,\"vcpus\":[{}]}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *s = host(POOLS "\"vcpus\":[{},{\"hard\":\"0-2\"},{\"online\":false}]},"
+                                                         "{\"domid\":2,\"pool\":1,\"vcpus\":[{}]}]}");
 
     assert_true(fabs(s->nodes[0].vcpus - (1.0 / 3 + 2.0 / 3)) < 1e-9);
     assert_true(fabs(s->nodes[1].vcpus - (1.0 / 3 + 1.0 / 3)) < 1e-9);
@@ -113,8 +112,10 @@ static void test_load(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contract),         cmocka_unit_test(test_memory_nodes_are_shared_out),
-        cmocka_unit_test(test_memoryless_nodes), cmocka_unit_test(test_unreachable_is_not_tied),
+        cmocka_unit_test(test_contract),
+        cmocka_unit_test(test_memory_nodes_are_shared_out),
+        cmocka_unit_test(test_memoryless_nodes),
+        cmocka_unit_test(test_unreachable_is_not_tied),
         cmocka_unit_test(test_load),
     };
 

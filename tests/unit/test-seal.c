@@ -2,8 +2,8 @@
 #include "tests/unit/host.h"
 
 #define HEAD "{\"format\":\"numad-xen-host/1\","
-#define TWO(a, b)                                                                                            \
-    HEAD "\"nodes\":[{\"size\":1048576,\"free\":4096,\"cpus\":\"0\",\"distances\":[10," a "]},"              \
+#define TWO(a, b)                                                                               \
+    HEAD "\"nodes\":[{\"size\":1048576,\"free\":4096,\"cpus\":\"0\",\"distances\":[10," a "]}," \
          "{\"size\":1048576,\"free\":4096,\"cpus\":\"1\",\"distances\":[" b ",10]}]}"
 
 static void test_distances(void **state)
@@ -43,7 +43,8 @@ static void test_hole(void **state)
     _cleanup_(snapshot_unref_p) Snapshot *s =
         host(HEAD "\"nodes\":[{\"size\":8,\"free\":1,\"distances\":[10,-1,21]},{\"size\":4294967295,\"free\":-1,"
                   "\"distances\":[-1,-1,-1]},{\"size\":8,\"free\":2,\"distances\":[21,3,10]}],"
-                  "\"topology\":[{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":1},{\"cpu\":1,\"core\":0,\"socket\":0,\"node\":2}]}");
+                  "\"topology\":[{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":1},{\"cpu\":1,\"core\":0,\"socket\":0,"
+                  "\"node\":2}]}");
 
     assert_false(s->nodes[1].exists);
     assert_int_equal(s->nodes[1].kind, NODE_EMPTY);
@@ -64,13 +65,15 @@ static void test_cpu_sentinels_and_cores(void **state)
     _cleanup_(snapshot_unref_p) Snapshot *s =
         host(HEAD "\"nodes\":[{\"size\":8,\"free\":1},{\"size\":8,\"free\":1}],\"max_cpu_id\":7,\"topology\":["
                   "{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":0},{\"cpu\":1,\"core\":0,\"socket\":0,\"node\":0},"
-                  "{\"cpu\":2,\"core\":0,\"socket\":1,\"node\":0},{\"cpu\":3,\"core\":" INV ",\"socket\":" INV ",\"node\":" INV "},"
+                  "{\"cpu\":2,\"core\":0,\"socket\":1,\"node\":0},{\"cpu\":3,\"core\":" INV ",\"socket\":" INV
+                  ",\"node\":" INV "},"
                   "{\"cpu\":4,\"core\":7,\"socket\":1,\"node\":" INV "},"
-                  "{\"cpu\":5,\"core\":" INV ",\"socket\":1,\"node\":1},{\"cpu\":6,\"core\":" INV ",\"socket\":1,\"node\":1}]}");
+                  "{\"cpu\":5,\"core\":" INV ",\"socket\":1,\"node\":1},{\"cpu\":6,\"core\":" INV
+                  ",\"socket\":1,\"node\":1}]}");
     _cleanup_free_ char *online = bitmap_to_text(&s->online), *on_node = bitmap_to_text(&s->nodes[0].cpus);
 
     assert_string_equal(online, "0-2,4-6"); /* 3 is offline, 7 is not named */
-    assert_string_equal(on_node, "0-2");  /* 4 is on no node */
+    assert_string_equal(on_node, "0-2");    /* 4 is on no node */
     assert_int_equal(s->nodes[0].cores, 2); /* core 0 of two sockets */
     assert_int_equal(s->nodes[1].cores, 2); /* two CPUs of no known core */
     assert_int_equal(s->n_cpus, 8);
@@ -78,9 +81,11 @@ static void test_cpu_sentinels_and_cores(void **state)
 
 static void test_available(void **state)
 {
-    _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(HEAD "\"features\":[\"claims\"],\"nodes\":[{\"size\":100,\"free\":50},{\"size\":100,\"free\":50},{\"size\":10,\"free\":20}],"
-                  "\"node_extra\":[{\"low\":20,\"claimed\":5,\"dirty\":7,\"present\":90,\"free_chunks\":[1]},{\"low\":60}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *s = host(
+        HEAD
+        "\"features\":[\"claims\"],\"nodes\":[{\"size\":100,\"free\":50},{\"size\":100,\"free\":50},{\"size\":10,"
+        "\"free\":20}],"
+        "\"node_extra\":[{\"low\":20,\"claimed\":5,\"dirty\":7,\"present\":90,\"free_chunks\":[1]},{\"low\":60}]}");
 
     assert_int_equal(s->nodes[0].available, 25);
     assert_int_equal(s->nodes[1].available, 0); /* never below */
@@ -97,10 +102,11 @@ static void test_same_topology(void **state)
     _cleanup_(snapshot_unref_p) Snapshot *a = host(TWO("21", "21"));
     _cleanup_(snapshot_unref_p) Snapshot *b = host(TWO("21", "21"));
     _cleanup_(snapshot_unref_p) Snapshot *c = host(TWO("21", "22"));
-    _cleanup_(snapshot_unref_p) Snapshot *d =
-        host(HEAD "\"nodes\":[{\"size\":1048576,\"free\":0,\"cpus\":\"0\"},{\"size\":1048576,\"free\":4096,\"cpus\":\"1\"}]}");
-    _cleanup_(snapshot_unref_p) Snapshot *e =
-        host(HEAD "\"nodes\":[{\"size\":1048576,\"free\":1,\"cpus\":\"0\"},{\"size\":1048576,\"free\":1,\"cpus\":\"1\"}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *d = host(
+        HEAD
+        "\"nodes\":[{\"size\":1048576,\"free\":0,\"cpus\":\"0\"},{\"size\":1048576,\"free\":4096,\"cpus\":\"1\"}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *e = host(
+        HEAD "\"nodes\":[{\"size\":1048576,\"free\":1,\"cpus\":\"0\"},{\"size\":1048576,\"free\":1,\"cpus\":\"1\"}]}");
 
     assert_true(snapshot_same_topology(a, b));
     assert_false(snapshot_same_topology(a, c));
@@ -121,9 +127,12 @@ static void test_features_bring_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances), cmocka_unit_test(test_hole),
-        cmocka_unit_test(test_cpu_sentinels_and_cores), cmocka_unit_test(test_available),
-        cmocka_unit_test(test_same_topology), cmocka_unit_test(test_features_bring_fields),
+        cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_cpu_sentinels_and_cores),
+        cmocka_unit_test(test_available),
+        cmocka_unit_test(test_same_topology),
+        cmocka_unit_test(test_features_bring_fields),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

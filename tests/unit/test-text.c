@@ -18,11 +18,11 @@ static void test_utf8(void **state)
         {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
         {"\xf0\x9f\x90\xa7", "\xf0\x9f\x90\xa7"},
         {"\xff", BAD},
-        {"a\xc3", "a" BAD},              /* cut in the middle */
+        {"a\xc3", "a" BAD}, /* cut in the middle */
         {"\xe2\x82x", BAD BAD "x"},
-        {"\xc0\x80", BAD BAD},           /* overlong */
-        {"\xe0\x80\x80", BAD BAD BAD},   /* overlong */
-        {"\xed\xa0\x80", BAD BAD BAD},   /* surrogate */
+        {"\xc0\x80", BAD BAD},                 /* overlong */
+        {"\xe0\x80\x80", BAD BAD BAD},         /* overlong */
+        {"\xed\xa0\x80", BAD BAD BAD},         /* surrogate */
         {"\xf4\x90\x80\x80", BAD BAD BAD BAD}, /* past U+10FFFF */
         {"\xf0\x80\x80\x80", BAD BAD BAD BAD},
     };
@@ -60,8 +60,9 @@ static void test_json_values(void **state)
     jsonw_bool(&w, "yes", true);
     jsonw_end(&w, '}');
     assert_int_equal(text_take(&w.text, &text, NULL), 0);
-    assert_string_equal(text, "{\"s\":\"a\\\"b\\\\c\\u000a\\u0001\",\"none\":null,\"list\":[1.0,0.25,0.333333,null],\"k\":null,"
-                              "\"max\":18446744073709551615,\"id\":null,\"zero\":0,\"set\":\"2-4\",\"empty\":{},\"yes\":true}");
+    assert_string_equal(
+        text, "{\"s\":\"a\\\"b\\\\c\\u000a\\u0001\",\"none\":null,\"list\":[1.0,0.25,0.333333,null],\"k\":null,"
+              "\"max\":18446744073709551615,\"id\":null,\"zero\":0,\"set\":\"2-4\",\"empty\":{},\"yes\":true}");
 }
 
 static void test_warnings_once(void **state)

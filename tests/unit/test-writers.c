@@ -45,7 +45,8 @@ static const char fixture[] =
     "\"nodes\":[{\"size\":1048576,\"free\":8192,\"cpus\":\"0-1\",\"distances\":[10,255]},"
     "{\"size\":0,\"free\":0,\"cpus\":\"2-3\",\"distances\":[21,10]}],"
     "\"node_extra\":[{\"low\":4096,\"dirty\":0}],\"devices\":[{\"pci\":\"0000:3b:00.0\",\"node\":7}],"
-    "\"domains\":[{\"domid\":0,\"name\":\"a\\\"b\",\"type\":\"pv\",\"node_pages\":[3,0],\"vcpus\":[{\"soft\":\"0\",\"cpu\":1}]},"
+    "\"domains\":[{\"domid\":0,\"name\":\"a\\\"b\",\"type\":\"pv\",\"node_pages\":[3,0],\"vcpus\":[{\"soft\":\"0\","
+    "\"cpu\":1}]},"
     "{\"domid\":5}]}";
 
 static void test_status(void **state)
@@ -64,8 +65,8 @@ static void test_status(void **state)
         {"nodes/0/pxm", "null"},
         {"nodes/0/kind", "\"cpu+memory\""},
         {"nodes/1/kind", "\"cpu\""},
-        {"nodes/0/memory",
-         "{\"span\":1048576,\"present\":null,\"free\":8192,\"low\":4096,\"dirty\":0,\"claimed\":null,\"reserved\":0,\"available\":4096}"},
+        {"nodes/0/memory", "{\"span\":1048576,\"present\":null,\"free\":8192,\"low\":4096,\"dirty\":0,\"claimed\":null,"
+                           "\"reserved\":0,\"available\":4096}"},
         {"nodes/1/memory/dirty", "null"},
         {"nodes/0/free_chunks", "null"},
         {"nodes/0/distances", "[10,null]"},
@@ -75,9 +76,10 @@ static void test_status(void **state)
         {"domains/0/vcpu_affinity", "[{\"vcpu\":0,\"online\":true,\"hard\":\"0-4\",\"soft\":\"0\",\"cpu\":1}]"},
         {"domains/0/locality", "1.0"},
         {"domains/0/placement", "null"},
-        {"domains/1",
-         "{\"domid\":5,\"name\":null,\"uuid\":null,\"type\":null,\"state\":\"running\",\"vcpus\":0,\"pool\":0,\"memory\":{"
-         "\"total\":null,\"nodes\":null},\"node_affinity\":null,\"vcpu_affinity\":[],\"locality\":null,\"placement\":null}"},
+        {"domains/1", "{\"domid\":5,\"name\":null,\"uuid\":null,\"type\":null,\"state\":\"running\",\"vcpus\":0,"
+                      "\"pool\":0,\"memory\":{"
+                      "\"total\":null,\"nodes\":null},\"node_affinity\":null,\"vcpu_affinity\":[],\"locality\":null,"
+                      "\"placement\":null}"},
         {"devices", "[{\"pci\":\"0000:3b:00.0\",\"node\":null}]"},
         {"reservations", "[]"},
         {"stats/since", "\"1970-01-01T00:00:01Z\""},
