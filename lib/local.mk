@@ -5,14 +5,18 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	lib/core/base.h \
 	lib/core/bitmap.c lib/core/bitmap.h \
+	lib/core/firmware.c lib/core/firmware.h \
+	lib/core/firmware-match.c lib/core/firmware-match.h \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
 	lib/core/hostdesc-domain.c lib/core/hostdesc-domain.h \
 	lib/core/jsonreader.c lib/core/jsonreader.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/locality.c lib/core/locality.h \
 	lib/core/rows.c lib/core/rows.h \
-	lib/core/seal.c \
+	lib/core/seal.c lib/core/seal.h \
+	lib/core/slit.c lib/core/slit.h \
 	lib/core/snapshot.c lib/core/snapshot.h \
+	lib/core/srat.c lib/core/srat.h \
 	lib/core/stats.c lib/core/stats.h \
 	lib/core/status.c lib/core/status.h \
 	lib/core/text.c lib/core/text.h \

@@ -104,6 +104,7 @@ HostRows *host_rows_free(HostRows *rows)
         free(rows->devices[i].pci);
     for (size_t i = 0; i < rows->n_domains; i++)
         domain_row_done(&rows->domains[i]);
+    firmware_unref(rows->firmware);
     warning_list_done(&rows->warnings);
     free(rows->xen_version);
     free(rows->cpus);
@@ -239,6 +240,7 @@ int host_rows_copy(const HostRows *rows, HostRows **ret_copy)
         .dom0_nodes = rows->dom0_nodes,
         .dom0_cpus = rows->dom0_cpus,
         .n_cpus = rows->n_cpus,
+        .firmware = firmware_ref(rows->firmware),
     };
     if (copy_text(&copy->xen_version, rows->xen_version) < 0 ||
         copy_array(&copy->cpus, rows->cpus, rows->n_cpus, sizeof(CpuRow)) < 0 || copy_nodes(copy, rows) < 0 ||

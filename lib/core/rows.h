@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bitmap.h"
+#include "firmware.h"
 #include "warning.h"
 
 /*
@@ -126,6 +127,7 @@ typedef struct HostRows {
     size_t n_pools;
     DeviceRow *devices; /* owned */
     size_t n_devices;
+    Firmware *firmware; /* one reference; NULL: the tables are not known */
     DomainRow *domains; /* owned, any order */
     size_t n_domains;
     WarningList warnings; /* what the source itself has to say */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "firmware-match.h"
 #include "locality.h"
 #include "snapshot.h"
 #include "utf8.h"
@@ -361,7 +362,8 @@ int snapshot_seal(HostRows *consumed, uint64_t generation, int64_t time_us, Snap
     if ((r = seal_nodes(s, rows)) < 0 || (r = seal_cpus(s, rows)) < 0)
         return r;
     seal_kinds(s);
-    if ((r = seal_distances(s, rows)) < 0 || (r = seal_pools(s, rows)) < 0)
+    if ((r = seal_distances(s, rows)) < 0 || (r = firmware_match(s, rows->firmware)) < 0 ||
+        (r = seal_pools(s, rows)) < 0)
         return r;
     if ((r = sanitize(&s->xen_version)) < 0 || (r = seal_devices(s, rows)) < 0 || (r = seal_domains(s, rows)) < 0 ||
         (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)

@@ -60,6 +60,12 @@ typedef struct Snapshot {
     WarningList warnings;
 } Snapshot;
 
+typedef struct SealOptions {
+    uint64_t generation;
+    int64_t time_us;   /* as Snapshot.time_us */
+    uint64_t headroom; /* bytes of each node that are not to be promised */
+} SealOptions;
+
 /*
  * Judges the rows and makes a snapshot with one reference. The rows are consumed, also on failure.
  * time_us: as Snapshot.time_us. 0, -ENOMEM, or -EINVAL when arrays and counts contradict each other.

@@ -8,7 +8,12 @@ typedef enum WarningCode {
     WARNING_SLIT_INVALID,
     WARNING_SLIT_ASYMMETRIC,
     WARNING_SLIT_FLAT,
+    WARNING_SLIT_MISMATCH, /* the firmware's table says other distances than the hypervisor */
+    WARNING_SRAT_INVALID,
+    WARNING_SRAT_MISMATCH, /* the firmware's table says other nodes than the hypervisor */
     WARNING_DISTANCE_UNREACHABLE,
+    WARNING_NODE_OFFLINE, /* a hole among the node ids */
+    WARNING_DOM0_VIEW_DIFFERS,
     WARNING_CPU_NODE_CONFLICT,
     WARNING_PATCH_MISSING,
     WARNING_NOT_PERMITTED,

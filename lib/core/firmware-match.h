@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "snapshot.h"
+
+/*
+ * Holds the firmware's tables against what the hypervisor says, which is believed. The snapshot's nodes, CPUs and
+ * distances are finished. Fills each node's PXM and, where the hypervisor did not say it, `present`; adds the warnings
+ * srat-invalid, srat-mismatch, slit-invalid and slit-mismatch. 0 or -ENOMEM.
+ */
+int firmware_match(Snapshot *snapshot, const Firmware *firmware);
