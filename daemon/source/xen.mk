@@ -2,6 +2,7 @@
 
 # The Xen source. All of it but the calls into Xen's libraries builds, and is tested, without them.
 xen_source_files = \
+	daemon/source/acpi.c daemon/source/acpi.h \
 	daemon/source/dmabits.c daemon/source/dmabits.h \
 	daemon/source/xen.c daemon/source/xen.h \
 	daemon/source/xen-affinities.c \
