@@ -14,6 +14,7 @@ libcore_la_SOURCES = \
 	lib/core/locality.c lib/core/locality.h \
 	lib/core/rows.c lib/core/rows.h \
 	lib/core/seal.c lib/core/seal.h \
+	lib/core/seal-topology.c lib/core/seal-topology.h \
 	lib/core/slit.c lib/core/slit.h \
 	lib/core/snapshot.c lib/core/snapshot.h \
 	lib/core/srat.c lib/core/srat.h \

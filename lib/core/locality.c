@@ -91,29 +91,40 @@ typedef struct Spread {
 } Spread;
 
 /* Most vCPUs have their whole pool, or what the vCPU before them has: two sets are kept. */
-typedef struct Spreads {
+struct LocalityMeter {
+    Snapshot *snapshot;
     Spread whole, narrowed;
     Bitmap scratch;
-} Spreads;
+};
 
-static void spreads_done(Spreads *spreads)
+LocalityMeter *locality_meter_free(LocalityMeter *meter)
 {
-    bitmap_done(&spreads->whole.set);
-    bitmap_done(&spreads->narrowed.set);
-    bitmap_done(&spreads->scratch);
-    free(spreads->whole.on); /* one array of four */
+    if (!meter)
+        return NULL;
+    bitmap_done(&meter->whole.set);
+    bitmap_done(&meter->narrowed.set);
+    bitmap_done(&meter->scratch);
+    free(meter->whole.on); /* one array of four */
+    free(meter);
+    return NULL;
 }
 
-static int spreads_init(Spreads *spreads, size_t n_nodes)
+int locality_meter_new(Snapshot *s, LocalityMeter **ret_meter)
 {
-    double *shares = new_array(4 * n_nodes, sizeof(*shares));
+    double *shares = new_array(4 * s->n_nodes, sizeof(*shares));
+    LocalityMeter *meter = calloc(1, sizeof(*meter));
 
-    if (!shares)
+    if (!shares || !meter) {
+        free(shares);
+        free(meter);
         return -ENOMEM;
-    *spreads = (Spreads){
-        .whole = {.on = shares, .local = shares + n_nodes},
-        .narrowed = {.on = shares + 2 * n_nodes, .local = shares + 3 * n_nodes},
+    }
+    *meter = (LocalityMeter){
+        .snapshot = s,
+        .whole = {.on = shares, .local = shares + s->n_nodes},
+        .narrowed = {.on = shares + 2 * s->n_nodes, .local = shares + 3 * s->n_nodes},
     };
+    *ret_meter = meter;
     return 0;
 }
 
@@ -148,20 +159,17 @@ static void count_cpus(Spread *spread, const Snapshot *s)
     }
 }
 
-static int spread_set(Spreads *spreads, const Snapshot *s, const Bitmap *pool, const VcpuRow *vcpu,
-                      const Spread **ret_spread)
+/* Where the set in meter->scratch lies. */
+static int find_spread(LocalityMeter *meter, const Bitmap *pool, const Spread **ret_spread)
 {
-    Spread *spread;
-    int r = effective_set(pool, vcpu, &spreads->scratch);
+    Spread *spread = bitmap_equal(&meter->scratch, pool) ? &meter->whole : &meter->narrowed;
 
-    if (r < 0)
-        return r;
-    spread = bitmap_equal(&spreads->scratch, pool) ? &spreads->whole : &spreads->narrowed;
-    if (!spread->valid || !bitmap_equal(&spread->set, &spreads->scratch)) {
-        r = bitmap_copy(&spread->set, &spreads->scratch);
+    if (!spread->valid || !bitmap_equal(&spread->set, &meter->scratch)) {
+        int r = bitmap_copy(&spread->set, &meter->scratch);
+
         if (r < 0)
             return r;
-        count_cpus(spread, s);
+        count_cpus(spread, meter->snapshot);
         spread->valid = true;
     }
     *ret_spread = spread;
@@ -187,42 +195,58 @@ static double sum_pages(const Snapshot *s, const DomainRow *domain)
     return sum;
 }
 
-static int measure_domain(Snapshot *s, Domain *domain, Spreads *spreads)
+/* vCPUs of one domain, one after the other, that run on the same set. */
+typedef struct Run {
+    const Spread *spread;
+    unsigned n;
+} Run;
+
+/* Adds the vCPUs of the run to their nodes' load; returns the sum of their shares of local memory. */
+static double end_run(Snapshot *s, Run *run, const uint64_t *pages, double sum)
 {
+    double n = run->n;
+
+    if (!run->n)
+        return 0;
+    for (nodeid_t id = 0; id < s->n_nodes; id++)
+        s->nodes[id].vcpus += n * run->spread->on[id];
+    run->n = 0;
+    return sum > 0 ? n * local_share(s, run->spread, pages, sum) : 0;
+}
+
+int locality_measure(LocalityMeter *meter, Domain *domain, size_t *work)
+{
+    Snapshot *s = meter->snapshot;
     const DomainRow *row = &domain->row;
     const Bitmap *pool = snapshot_pool_cpus(s, row->pool);
     double sum = sum_pages(s, row), share = 0;
     unsigned n_online = 0;
     bool nowhere = false; /* a vCPU has no CPU to run on: its pool has none online */
+    Run run = {0};
 
+    pool = pool ? pool : &s->online;
     domain->locality = NAN;
+    *work += s->n_nodes;
     for (size_t i = 0; row->vcpus && i < row->vcpus->n; i++) {
-        const Spread *spread = NULL;
-        int r;
+        int r = 0;
 
         if (!row->vcpus->rows[i].online)
             continue;
-        r = spread_set(spreads, s, pool ? pool : &s->online, &row->vcpus->rows[i], &spread);
+        *work += 10 + s->n_cpus / 16; /* some passes over its sets */
+        r = effective_set(pool, &row->vcpus->rows[i], &meter->scratch);
+        if (r == 0 && !(run.n && bitmap_equal(&run.spread->set, &meter->scratch))) {
+            share += end_run(s, &run, row->node_pages, sum);
+            *work += 2 * s->n_nodes;
+            r = find_spread(meter, pool, &run.spread);
+        }
         if (r < 0)
             return r;
+        run.n++;
         n_online++;
-        nowhere |= bitmap_isempty(&spread->set);
-        for (nodeid_t id = 0; id < s->n_nodes; id++)
-            s->nodes[id].vcpus += spread->on[id];
-        if (sum > 0)
-            share += local_share(s, spread, row->node_pages, sum);
+        nowhere |= bitmap_isempty(&meter->scratch);
     }
+    share += end_run(s, &run, row->node_pages, sum);
     if (sum > 0 && n_online && !nowhere && row->state != DOMAIN_DYING)
         domain->locality = share / n_online;
     return 0;
-}
-
-int locality_measure(Snapshot *s)
-{
-    _cleanup_(spreads_done) Spreads spreads = {0};
-    int r = spreads_init(&spreads, s->n_nodes);
-
-    for (size_t i = 0; r == 0 && i < s->n_domains; i++)
-        r = measure_domain(s, &s->domains[i], &spreads);
-    return r;
 }

@@ -4,10 +4,20 @@
 #include "snapshot.h"
 
 /*
- * Contract, "Locality": how much of a domain's memory its vCPUs reach without leaving the node.
- *
- * Both want the snapshot's topology finished. attach fills Node.local of every node; measure fills Domain.locality
- * of every domain and Node.vcpus of every node. 0 or -ENOMEM.
+ * Contract, "Locality": how much of a domain's memory its vCPUs reach without leaving the node. Wants the snapshot's
+ * topology finished.
  */
+
+/* Fills Node.local of every node. 0 or -ENOMEM. */
 int locality_attach(Snapshot *snapshot);
-int locality_measure(Snapshot *snapshot);
+
+/* What measuring the domains of one snapshot, one after the other, keeps between them. */
+typedef struct LocalityMeter LocalityMeter;
+int locality_meter_new(Snapshot *snapshot, LocalityMeter **ret_meter); /* borrows the snapshot. 0 or -ENOMEM */
+LocalityMeter *locality_meter_free(LocalityMeter *meter);              /* takes NULL, returns NULL */
+
+/*
+ * Fills Domain.locality and adds the domain's vCPUs to Node.vcpus. *work grows by about how many numbers were looked
+ * at. 0 or -ENOMEM.
+ */
+int locality_measure(LocalityMeter *meter, Domain *domain, size_t *work);

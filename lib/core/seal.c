@@ -1,326 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "firmware-match.h"
+#include "seal.h"
+
 #include "locality.h"
-#include "snapshot.h"
+#include "seal-topology.h"
 #include "utf8.h"
 
-#include <string.h>
-
 /*
- * Makes a snapshot from a source's rows: judges what hypervisor and firmware say (sentinels, impossible distances,
- * contradictions), says so in warnings, and derives what every reader needs. The hypervisor is believed; what it
- * cannot say stays unknown.
+ * The topology is judged in one step: it is bounded by how many nodes and CPUs there may be. Then come the domains, as
+ * many a step as make about SEAL_WORK numbers to look at: first each row is taken over, then, in order and with every
+ * name in place, each domain's locality is measured.
  */
 
-static bool is_hole(const HostRows *rows, nodeid_t node)
-{
-    return rows->nodes[node].size == ROW_HOLE;
-}
+#define SEAL_WORK 100000u
 
-static bool cpu_is_online(const CpuRow *cpu)
-{
-    return cpu->core != ROW_INVALID || cpu->socket != ROW_INVALID || cpu->node != ROW_INVALID;
-}
+typedef enum SealStage { SEAL_TOPOLOGY, SEAL_DOMAINS, SEAL_LOCALITY, SEAL_DONE } SealStage;
 
-/* --- distances --- */
+struct Seal {
+    HostRows *rows;
+    Snapshot *snapshot;
+    LocalityMeter *meter;
+    uint64_t headroom;
+    SealStage stage;
+    size_t cursor; /* domain */
+};
 
-#define DISTANCE_LOCAL 10
-#define DISTANCE_UNREACHABLE 255 /* ACPI's, one byte; Xen's is ~0 */
-
-typedef struct DistanceFaults {
-    unsigned invalid, unreachable, asymmetric, remote, flat;
-} DistanceFaults;
-
-static uint32_t judge_distance(uint32_t raw, DistanceFaults *faults)
-{
-    faults->remote++;
-    if (raw == DISTANCE_UNREACHABLE || raw == UINT32_MAX) {
-        faults->unreachable++;
-        return DISTANCE_NONE;
-    }
-    if (raw < DISTANCE_LOCAL) {
-        faults->invalid++;
-        return DISTANCE_NONE;
-    }
-    faults->flat += raw == DISTANCE_LOCAL;
-    return raw;
-}
-
-static void judge_distances(Snapshot *s, const HostRows *rows, DistanceFaults *faults)
-{
-    for (nodeid_t from = 0; from < s->n_nodes; from++)
-        for (nodeid_t to = 0; to < s->n_nodes; to++) {
-            size_t i = from * s->n_nodes + to;
-
-            if (is_hole(rows, from) || is_hole(rows, to))
-                s->distances[i] = DISTANCE_NONE;
-            else if (from == to)
-                s->distances[i] = DISTANCE_LOCAL;
-            else
-                s->distances[i] = rows->distances ? judge_distance(rows->distances[i], faults) : DISTANCE_NONE;
-        }
-    for (nodeid_t from = 0; from < s->n_nodes; from++)
-        for (nodeid_t to = 0; to < from; to++)
-            faults->asymmetric += snapshot_distance(s, from, to) != snapshot_distance(s, to, from);
-}
-
-static int seal_distances(Snapshot *s, const HostRows *rows)
-{
-    DistanceFaults faults = {0};
-    WarningList *list = &s->warnings;
-    int r = 0;
-
-    s->distances = new_array(s->n_nodes * s->n_nodes, sizeof(*s->distances));
-    if (!s->distances)
-        return -ENOMEM;
-    judge_distances(s, rows, &faults);
-    if (faults.invalid)
-        r = warning_list_add(
-            list, WARNING_SLIT_INVALID,
-            "%u distance(s) between nodes are below 10, which no SLIT may say; they are taken as unknown",
-            faults.invalid);
-    if (r == 0 && faults.unreachable)
-        r = warning_list_add(list, WARNING_DISTANCE_UNREACHABLE,
-                             "%u distance(s) between nodes are missing: the firmware calls them unreachable",
-                             faults.unreachable);
-    if (r == 0 && faults.asymmetric)
-        r = warning_list_add(list, WARNING_SLIT_ASYMMETRIC, "%u pair(s) of nodes are not equally far both ways",
-                             faults.asymmetric);
-    if (r == 0 && faults.remote && faults.flat == faults.remote)
-        r = warning_list_add(list, WARNING_SLIT_FLAT,
-                             "every distance is 10, as if all memory were local; 10 and 20 are assumed for placement");
-    return r;
-}
-
-/* --- nodes and CPUs --- */
-
-static int compare_core(const void *a, const void *b)
-{
-    const CpuRow *x = a, *y = b;
-
-    if (x->node != y->node)
-        return x->node < y->node ? -1 : 1;
-    if (x->socket != y->socket)
-        return x->socket < y->socket ? -1 : 1;
-    return (x->core > y->core) - (x->core < y->core);
-}
-
-/*
- * A core is (node, socket, core): core ids repeat on every socket, and a socket may hold several nodes. An online CPU
- * may have no core id: it is taken as a core of its own.
- */
-static int count_cores(Snapshot *s)
-{
-    CpuRow *sorted = new_array(s->n_cpus, sizeof(*sorted));
-
-    if (!sorted)
-        return -ENOMEM;
-    if (s->n_cpus)
-        memcpy(sorted, s->cpus, s->n_cpus * sizeof(*sorted));
-    qsort(sorted, s->n_cpus, sizeof(*sorted), compare_core);
-    for (size_t i = 0; i < s->n_cpus; i++)
-        if (sorted[i].node < s->n_nodes &&
-            (i == 0 || sorted[i].core == ROW_INVALID || compare_core(&sorted[i - 1], &sorted[i]) != 0))
-            s->nodes[sorted[i].node].cores++;
-    free(sorted);
-    return 0;
-}
-
-/* One warning for all of a set, named in the text: "CPUs 3,5-7 are ...". */
-static int warn_set(Snapshot *s, WarningCode code, const Bitmap *set, const char *what, const char *are)
-{
-    _cleanup_free_ char *members = NULL;
-
-    if (bitmap_isempty(set))
-        return 0;
-    members = bitmap_to_text(set);
-    return members ? warning_list_add(&s->warnings, code, "%s %s %s", what, members, are) : -ENOMEM;
-}
-
-/* Takes over the CPU rows; a CPU on a node that does not exist is on no node. */
-static int seal_cpus(Snapshot *s, HostRows *rows)
-{
-    _cleanup_bitmap_ Bitmap strays = {0};
-    int r = 0;
-
-    for (cpuid_t cpu = 0; r == 0 && cpu < rows->n_cpus; cpu++) {
-        CpuRow *row = &rows->cpus[cpu];
-
-        if (!cpu_is_online(row))
-            continue;
-        r = bitmap_set(&s->online, cpu);
-        if (r == 0 && row->node != ROW_INVALID && (row->node >= rows->n_nodes || is_hole(rows, row->node))) {
-            r = bitmap_set(&strays, cpu);
-            row->node = ROW_INVALID;
-        }
-        if (r == 0 && row->node != ROW_INVALID)
-            r = bitmap_set(&s->nodes[row->node].cpus, cpu);
-    }
-    if (r == 0)
-        r = warn_set(s, WARNING_CPU_NODE_CONFLICT, &strays, "CPUs",
-                     "are said to be on nodes that do not exist; they are taken as on no node");
-    if (r < 0)
-        return r;
-    s->cpus = TAKE_PTR(rows->cpus);
-    s->n_cpus = rows->n_cpus;
-    return count_cores(s);
-}
-
-static uint64_t known(uint64_t value)
-{
-    return value == VALUE_UNKNOWN ? 0 : value;
-}
-
-static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
-{
-    Node *node = &s->nodes[id];
-
-    node->exists = row->size != ROW_HOLE;
-    node->pxm = VALUE_UNKNOWN;
-    if (!node->exists)
-        return;
-    node->span = row->size;
-    node->free = row->free;
-    node->present = row->present;
-    node->low = row->low;
-    node->dirty = s->features & FEATURE_BIT(FEATURE_NODE_MEMORY) ? row->dirty : VALUE_UNKNOWN;
-    node->claimed = s->features & FEATURE_BIT(FEATURE_CLAIMS) ? row->claimed : VALUE_UNKNOWN;
-    node->available = row->free;
-    node->available = sub_saturating(node->available, known(node->low));
-    node->available = sub_saturating(node->available, known(node->claimed));
-    if (s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) {
-        node->free_chunks = TAKE_PTR(row->free_chunks);
-        node->n_free_chunks = row->n_free_chunks;
-    }
-}
-
-static int seal_nodes(Snapshot *s, HostRows *rows)
-{
-    _cleanup_bitmap_ Bitmap overfull = {0};
-
-    s->nodes = new_array(rows->n_nodes, sizeof(*s->nodes));
-    if (!s->nodes)
-        return -ENOMEM;
-    s->n_nodes = rows->n_nodes;
-    for (nodeid_t id = 0; id < s->n_nodes; id++) {
-        seal_node(s, &rows->nodes[id], id);
-        if (s->nodes[id].free > s->nodes[id].span && bitmap_set(&overfull, id) < 0)
-            return -ENOMEM;
-    }
-    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "nodes",
-                    "are said to have more free memory than they are large");
-}
-
-static void seal_kinds(Snapshot *s)
-{
-    static const NodeKind kinds[2][2] = {{NODE_EMPTY, NODE_MEMORY}, {NODE_CPU, NODE_CPU_MEMORY}};
-
-    for (nodeid_t id = 0; id < s->n_nodes; id++) {
-        Node *node = &s->nodes[id];
-
-        node->kind = kinds[!bitmap_isempty(&node->cpus)][node->exists && node->span > 0];
-    }
-}
-
-/* --- pools, devices, domains --- */
-
-/* Replaces a text that comes from outside by valid UTF-8. */
-static int sanitize(char **text)
-{
-    char *clean;
-
-    if (!*text)
-        return 0;
-    clean = utf8_sanitize(*text);
-    if (!clean)
-        return -ENOMEM;
-    free(*text);
-    *text = clean;
-    return 0;
-}
-
-static int compare_pool(const void *a, const void *b)
-{
-    const PoolRow *x = a, *y = b;
-
-    return (x->pool > y->pool) - (x->pool < y->pool);
-}
-
-static int seal_pools(Snapshot *s, HostRows *rows)
-{
-    if (rows->n_pools == 0) { /* one pool of everything */
-        s->pools = new_array(1, sizeof(*s->pools));
-        if (!s->pools)
-            return -ENOMEM;
-        s->n_pools = 1;
-        return bitmap_copy(&s->pools[0].cpus, &s->online);
-    }
-    s->pools = TAKE_PTR(rows->pools);
-    s->n_pools = rows->n_pools;
-    rows->n_pools = 0;
-    qsort(s->pools, s->n_pools, sizeof(*s->pools), compare_pool);
-    for (size_t i = 0; i < s->n_pools; i++) {
-        int r = bitmap_and(&s->pools[i].cpus, &s->pools[i].cpus, &s->online);
-
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
-
-static int compare_device(const void *a, const void *b)
-{
-    return strcmp(((const DeviceRow *)a)->pci, ((const DeviceRow *)b)->pci);
-}
-
-static int seal_devices(Snapshot *s, HostRows *rows)
-{
-    s->devices = TAKE_PTR(rows->devices);
-    s->n_devices = rows->n_devices;
-    rows->n_devices = 0;
-    for (size_t i = 0; i < s->n_devices; i++)
-        if (sanitize(&s->devices[i].pci) < 0)
-            return -ENOMEM;
-    if (s->n_devices)
-        qsort(s->devices, s->n_devices, sizeof(*s->devices), compare_device);
-    for (size_t i = 0; i < s->n_devices; i++) { /* a device may name a node that is not there */
-        uint32_t node = s->devices[i].node;
-
-        if (node >= s->n_nodes || !s->nodes[node].exists)
-            s->devices[i].node = ROW_INVALID;
-    }
-    return 0;
-}
-
-static int compare_domain(const void *a, const void *b)
-{
-    return (int)((const Domain *)a)->row.domid - (int)((const Domain *)b)->row.domid;
-}
-
-static int seal_domains(Snapshot *s, HostRows *rows)
-{
-    s->domains = new_array(rows->n_domains, sizeof(*s->domains));
-    if (!s->domains)
-        return -ENOMEM;
-    for (; s->n_domains < rows->n_domains; s->n_domains++) {
-        DomainRow *from = &rows->domains[s->n_domains], *to = &s->domains[s->n_domains].row;
-
-        *to = *from;
-        *from = (DomainRow){0};
-        if (!(s->features & FEATURE_BIT(FEATURE_NODE_PAGES))) {
-            free(to->node_pages);
-            to->node_pages = NULL;
-        }
-        if (sanitize(&to->name) < 0) {
-            s->n_domains++; /* what was taken over is freed with the snapshot */
-            return -ENOMEM;
-        }
-    }
-    qsort(s->domains, s->n_domains, sizeof(*s->domains), compare_domain);
-    return 0;
-}
-
-static Snapshot *new_snapshot(HostRows *rows, uint64_t generation, int64_t time_us)
+static Snapshot *new_snapshot(HostRows *rows, const SealOptions *options)
 {
     Snapshot *s = calloc(1, sizeof(*s));
 
@@ -328,8 +32,8 @@ static Snapshot *new_snapshot(HostRows *rows, uint64_t generation, int64_t time_
         return NULL;
     *s = (Snapshot){
         .refs = 1,
-        .generation = generation,
-        .time_us = time_us,
+        .generation = options->generation,
+        .time_us = options->time_us,
         .backend = rows->backend,
         .simulated = rows->simulated,
         .xen_version = TAKE_PTR(rows->xen_version),
@@ -348,26 +52,131 @@ static Snapshot *new_snapshot(HostRows *rows, uint64_t generation, int64_t time_
     return s;
 }
 
-int snapshot_seal(HostRows *consumed, uint64_t generation, int64_t time_us, Snapshot **ret_snapshot)
+Seal *seal_free(Seal *seal)
+{
+    if (!seal)
+        return NULL;
+    host_rows_free(seal->rows);
+    snapshot_unref(seal->snapshot);
+    locality_meter_free(seal->meter);
+    free(seal);
+    return NULL;
+}
+
+int seal_new(HostRows *consumed, const SealOptions *options, Seal **ret_seal)
 {
     _cleanup_(host_rows_free_p) HostRows *rows = consumed;
-    _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
-    int r;
+    _cleanup_(seal_free_p) Seal *seal = NULL;
 
     if (rows->n_nodes > NODES_MAX || rows->n_cpus > CPUS_MAX || rows->page_size == 0)
         return -EINVAL;
-    s = new_snapshot(rows, generation, time_us);
-    if (!s)
+    seal = calloc(1, sizeof(*seal));
+    if (!seal)
         return -ENOMEM;
-    if ((r = seal_nodes(s, rows)) < 0 || (r = seal_cpus(s, rows)) < 0)
-        return r;
-    seal_kinds(s);
-    if ((r = seal_distances(s, rows)) < 0 || (r = firmware_match(s, rows->firmware)) < 0 ||
-        (r = seal_pools(s, rows)) < 0)
-        return r;
-    if ((r = sanitize(&s->xen_version)) < 0 || (r = seal_devices(s, rows)) < 0 || (r = seal_domains(s, rows)) < 0 ||
-        (r = locality_attach(s)) < 0 || (r = locality_measure(s)) < 0)
-        return r;
-    *ret_snapshot = TAKE_PTR(s);
+    seal->headroom = options->headroom;
+    seal->snapshot = new_snapshot(rows, options);
+    if (!seal->snapshot)
+        return -ENOMEM;
+    seal->rows = TAKE_PTR(rows);
+    *ret_seal = TAKE_PTR(seal);
     return 0;
+}
+
+static int seal_host(Seal *seal)
+{
+    Snapshot *s = seal->snapshot;
+    int r = utf8_replace(&s->xen_version);
+
+    if (r == 0)
+        r = seal_topology(s, seal->rows, seal->headroom);
+    if (r == 0)
+        r = locality_meter_new(s, &seal->meter);
+    if (r < 0)
+        return r;
+    s->domains = new_array(seal->rows->n_domains, sizeof(*s->domains));
+    return s->domains ? 0 : -ENOMEM;
+}
+
+static int compare_domain(const void *a, const void *b)
+{
+    return (int)((const Domain *)a)->row.domid - (int)((const Domain *)b)->row.domid;
+}
+
+/* Takes the domain's row over. What it cost is added to *work. */
+static int take_domain(Seal *seal, size_t *work)
+{
+    Snapshot *s = seal->snapshot;
+    DomainRow *from = &seal->rows->domains[s->n_domains], *to = &s->domains[s->n_domains].row;
+
+    *to = *from;
+    *from = (DomainRow){0};
+    s->n_domains++; /* what was taken over is freed with the snapshot */
+    *work += 100;   /* about what looking at that many numbers costs */
+    if (!(s->features & FEATURE_BIT(FEATURE_NODE_PAGES))) {
+        free(to->node_pages);
+        to->node_pages = NULL;
+    }
+    return utf8_replace(&to->name);
+}
+
+/* 1: there are more. 0: all are taken over. */
+static int take_domains(Seal *seal)
+{
+    Snapshot *s = seal->snapshot;
+    size_t work = 0;
+
+    while (s->n_domains < seal->rows->n_domains) {
+        int r = work < SEAL_WORK ? take_domain(seal, &work) : 1;
+
+        if (r != 0)
+            return r;
+    }
+    qsort(s->domains, s->n_domains, sizeof(*s->domains), compare_domain);
+    return 0;
+}
+
+/* 1: there are more. 0: all are measured. */
+static int measure_domains(Seal *seal)
+{
+    Snapshot *s = seal->snapshot;
+    size_t work = 0;
+
+    for (; seal->cursor < s->n_domains; seal->cursor++) {
+        int r = work < SEAL_WORK ? locality_measure(seal->meter, &s->domains[seal->cursor], &work) : 1;
+
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+int seal_step(Seal *seal, Snapshot **ret_snapshot)
+{
+    static int (*const stages[])(Seal *) = {
+        [SEAL_TOPOLOGY] = seal_host,
+        [SEAL_DOMAINS] = take_domains,
+        [SEAL_LOCALITY] = measure_domains,
+    };
+    int r = stages[seal->stage](seal);
+
+    if (r != 0)
+        return r;
+    if (++seal->stage != SEAL_DONE)
+        return 1;
+    *ret_snapshot = TAKE_PTR(seal->snapshot);
+    return 0;
+}
+
+int snapshot_seal(HostRows *rows, uint64_t generation, int64_t time_us, Snapshot **ret_snapshot)
+{
+    const SealOptions options = {.generation = generation, .time_us = time_us};
+    _cleanup_(seal_free_p) Seal *seal = NULL;
+    int r = seal_new(rows, &options, &seal);
+
+    if (r < 0)
+        return r;
+    do
+        r = seal_step(seal, ret_snapshot);
+    while (r > 0);
+    return r;
 }

@@ -33,3 +33,17 @@ char *utf8_sanitize(const char *bytes)
     }
     return text_take(&text, &string, NULL) < 0 ? NULL : string;
 }
+
+int utf8_replace(char **string)
+{
+    char *clean;
+
+    if (!*string)
+        return 0;
+    clean = utf8_sanitize(*string);
+    if (!clean)
+        return -ENOMEM;
+    free(*string);
+    *string = clean;
+    return 0;
+}

@@ -5,3 +5,6 @@
 
 /* A copy in which every byte that is not part of valid UTF-8 is replaced by U+FFFD. NULL when memory is short. */
 char *utf8_sanitize(const char *bytes);
+
+/* The same in place, for an owned string; NULL stays NULL. 0 or -ENOMEM. */
+int utf8_replace(char **string);

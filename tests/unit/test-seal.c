@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "lib/core/seal.h"
 #include "tests/unit/host.h"
 
 #define HEAD "{\"format\":\"numad-xen-host/1\","
@@ -53,6 +54,7 @@ static void test_hole(void **state)
     assert_int_equal(snapshot_distance(s, 0, 2), 21);
     assert_int_equal(s->total, 16); /* a hole's numbers are not counted */
     assert_int_equal(s->free, 3);
+    assert_true(warning_list_has(&s->warnings, WARNING_NODE_OFFLINE));
     assert_true(warning_list_has(&s->warnings, WARNING_CPU_NODE_CONFLICT)); /* CPU 0 */
     assert_false(warning_list_has(&s->warnings, WARNING_SLIT_INVALID));     /* the 3 is the hole's */
     assert_int_equal(s->cpus[0].node, ROW_INVALID);
@@ -124,6 +126,115 @@ static void test_features_bring_fields(void **state)
     assert_null(without->domains[0].row.node_pages);
 }
 
+#define ONE_NODE "\"nodes\":[{\"size\":1048576,\"free\":0,\"cpus\":\"0-3\"}]"
+
+static void test_dom0_view(void **state)
+{
+    static const struct {
+        const char *json;
+        const char *text; /* in the warning; NULL: there is none */
+    } cases[] = {
+        {HEAD ONE_NODE "}", NULL},
+        {HEAD ONE_NODE ",\"dom0\":{\"nodes\":1,\"cpus\":4}}", NULL},
+        {HEAD ONE_NODE ",\"dom0\":{\"nodes\":1,\"cpus\":2}}",
+         "show 1 node and 2 CPUs, the host has 1 node and 4 CPUs:"},
+        {HEAD ONE_NODE ",\"dom0\":{\"nodes\":2,\"cpus\":1}}",
+         "show 2 nodes and 1 CPU, the host has 1 node and 4 CPUs:"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_(snapshot_unref_p) Snapshot *s = host(cases[i].json);
+        const Warning *found = NULL;
+
+        for (size_t j = 0; j < s->warnings.n; j++)
+            if (s->warnings.items[j].code == WARNING_DOM0_VIEW_DIFFERS)
+                found = &s->warnings.items[j];
+        assert_int_equal(found != NULL, cases[i].text != NULL);
+        if (found)
+            assert_non_null(strstr(found->text, cases[i].text));
+    }
+}
+
+/* A host with so many domains that they are sealed in several steps, the highest domid first. */
+static HostRows *many_rows(size_t n)
+{
+    HostRows *rows = host_rows_new();
+
+    assert_non_null(rows);
+    rows->backend = "sim";
+    rows->features = FEATURE_BIT(FEATURE_NODE_PAGES);
+    rows->n_nodes = 2;
+    rows->nodes = new_array(2, sizeof(*rows->nodes));
+    rows->n_cpus = 2;
+    rows->max_cpu_id = 1;
+    rows->cpus = new_array(2, sizeof(*rows->cpus));
+    rows->n_domains = n;
+    rows->domains = new_array(n, sizeof(*rows->domains));
+    assert_true(rows->nodes && rows->cpus && rows->domains);
+    for (nodeid_t i = 0; i < 2; i++) {
+        node_row_init(&rows->nodes[i]);
+        rows->nodes[i].size = rows->nodes[i].free = 1 << 20;
+        rows->cpus[i] = (CpuRow){.core = i, .socket = i, .node = i};
+    }
+    for (size_t i = 0; i < n; i++) {
+        DomainRow *domain = &rows->domains[i];
+
+        *domain = (DomainRow){.domid = (domid_t)(n - 1 - i), .total_pages = 4, .n_vcpus = 1};
+        domain->node_pages = new_array(2, sizeof(uint64_t));
+        domain->vcpus = vcpu_rows_new(1);
+        assert_true(domain->node_pages && domain->vcpus);
+        domain->node_pages[0] = 3;
+        domain->node_pages[1] = 1;
+        domain->vcpus->rows[0].online = true;
+        assert_int_equal(bitmap_set(&domain->vcpus->rows[0].hard, 0), 0);
+    }
+    return rows;
+}
+
+static void test_steps(void **state)
+{
+    const SealOptions options = {.generation = 7, .time_us = 8, .headroom = (1 << 20) - 10};
+    _cleanup_(seal_free_p) Seal *seal = NULL;
+    _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+    unsigned steps = 1;
+    int r;
+
+    assert_int_equal(seal_new(many_rows(4096), &options, &seal), 0);
+    while ((r = seal_step(seal, &s)) == 1) {
+        assert_null(s);
+        steps++;
+    }
+    assert_int_equal(r, 0);
+    assert_in_range(steps, 6, 40);
+    assert_int_equal(s->generation, 7);
+    assert_int_equal(s->n_domains, 4096);
+    for (size_t i = 0; i < s->n_domains; i++) {
+        assert_int_equal(s->domains[i].row.domid, i);
+        assert_true(s->domains[i].locality == 0.75);
+    }
+    assert_true(s->nodes[0].vcpus == 4096 && s->nodes[1].vcpus == 0);
+    assert_int_equal(s->nodes[1].available, 10);
+}
+
+/* What was taken over and what was not is freed (the sanitizers look). */
+static void test_dropped_half_way(void **state)
+{
+    const SealOptions options = {.generation = 1};
+
+    int r = 1;
+
+    for (unsigned steps = 0; r == 1; steps++) {
+        _cleanup_(seal_free_p) Seal *seal = NULL;
+        _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+
+        assert_int_equal(seal_new(many_rows(4096), &options, &seal), 0);
+        for (unsigned i = 0; i < steps && r == 1; i++)
+            r = seal_step(seal, &s);
+        assert_in_range(steps, 0, 40);
+    }
+    assert_int_equal(r, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +244,9 @@ int main(void)
         cmocka_unit_test(test_available),
         cmocka_unit_test(test_same_topology),
         cmocka_unit_test(test_features_bring_fields),
+        cmocka_unit_test(test_dom0_view),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_dropped_half_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
