@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "xen-calls-store.h"
 #include "xen-calls.h"
+
+#include "lib/core/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <xencall.h>
 #include <xenctrl.h>
-#include <xenstore.h>
 #include <xentoollog.h>
 
 /*
- * The one file that knows Xen's libraries: their -1 and errno become -errno, their structures ours. libxc and
- * libxencall have a handle each. libxc sizes masks by what it read first (max_cpu_id, max_node_id never change while
+ * The one file that knows the hypervisor's libraries: their -1 and errno become -errno, their structures ours. libxc
+ * and libxencall have a handle each. libxc sizes masks by what it read first (max_cpu_id, max_node_id never change while
  * a hypervisor runs), so masks are read into buffers of that size and cut or padded to what the caller wants.
  */
 
@@ -33,6 +31,9 @@ _Static_assert(sizeof(XenCpuTopo) == sizeof(xc_cputopo_t) &&
                    offsetof(XenCpuTopo, socket) == offsetof(xc_cputopo_t, socket) &&
                    offsetof(XenCpuTopo, node) == offsetof(xc_cputopo_t, node),
                "cputopoinfo fills our array");
+_Static_assert(ROW_INVALID == XEN_INVALID_NODE_ID && ROW_INVALID == XEN_INVALID_CORE_ID &&
+                   ROW_INVALID == XEN_INVALID_SOCKET_ID,
+               "what is not known");
 #if defined(__x86_64__) || defined(__i386__)
 _Static_assert(XEN_EMU_LAPIC == XEN_X86_EMU_LAPIC && XEN_EMU_IOAPIC == XEN_X86_EMU_IOAPIC &&
                    XEN_EMU_VPCI == XEN_X86_EMU_VPCI,
@@ -48,8 +49,7 @@ typedef struct LibxcCalls {
     size_t mask_size;
     void *heap_buffer; /* suitable for a hypercall, grows */
     size_t heap_size;
-    struct xs_handle *store;
-    bool had_socket; /* xenstored runs in this domain */
+    StoreLink store;
 } LibxcCalls;
 
 static LibxcCalls *libxc_calls(const XenCalls *calls)
@@ -315,107 +315,60 @@ static int libxc_numa_heap(XenCalls *calls, struct xen_numa_heap *arg, void *buf
     return MIN(r, 0);
 }
 
+/* --- PCI devices --- */
+
+static int libxc_pci_nodes(XenCalls *calls, const PciAddress *devices, size_t n, uint32_t *ret_nodes)
+{
+    _cleanup_free_ char *buffer = new_array(n, sizeof(physdev_pci_device_t));
+    physdev_pci_device_t *asked = (physdev_pci_device_t *)(void *)buffer;
+    int r;
+
+    if (!asked)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        asked[i] = (physdev_pci_device_t){devices[i].segment, devices[i].bus, devices[i].devfn};
+    r = result(xc_pcitopoinfo(libxc_calls(calls)->xc, (unsigned)n, asked, ret_nodes));
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (ret_nodes[i] == XEN_INVALID_DEV)
+            ret_nodes[i] = XEN_INVALID_NODE_ID;
+    return r;
+}
+
+static int dom0_pci_devices(XenCalls *calls, PciAddress **ret_devices, size_t *ret_n)
+{
+    return pci_read_devices("", ret_devices, ret_n);
+}
+
+static int dom0_firmware(XenCalls *calls, Firmware **ret_firmware, int ret_errors[_ACPI_TABLE_MAX])
+{
+    return acpi_read_firmware("", ret_firmware, ret_errors);
+}
+
 /* --- xenstore --- */
 
-/*
- * libxenstore goes on to /dev/xen/xenbus when xenstored does not answer on its socket. That is right where xenstored
- * runs in another domain; where it ran in this one and ended, a request through there would never be answered.
- */
-static int probe_socket(LibxcCalls *x)
+static int libxc_store_open(XenCalls *calls)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const char *path = xs_daemon_socket();
-    struct stat st;
-    int fd, r = 0;
-
-    if (!path || stat(path, &st) < 0 || !S_ISSOCK(st.st_mode))
-        return x->had_socket ? -ENOTCONN : 0;
-    if (strlen(path) >= sizeof(address.sun_path))
-        return -ENAMETOOLONG;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -errno;
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
-        r = -errno;
-    close(fd);
-    x->had_socket = true;
-    return r;
+    return store_link_open(&libxc_calls(calls)->store);
 }
 
 static void libxc_store_close(XenCalls *calls)
 {
-    LibxcCalls *x = libxc_calls(calls);
-
-    if (x->store)
-        xs_close(x->store);
-    x->store = NULL;
-}
-
-static int libxc_store_open(XenCalls *calls)
-{
-    LibxcCalls *x = libxc_calls(calls);
-    int r = probe_socket(x);
-
-    if (r < 0)
-        return r;
-    libxc_store_close(calls);
-    x->store = xs_open(0);
-    if (!x->store)
-        return result(-1);
-    if (!xs_watch(x->store, "@introduceDomain", "introduce") || !xs_watch(x->store, "@releaseDomain", "release")) {
-        r = result(-1);
-        libxc_store_close(calls);
-        return r;
-    }
-    return 0;
-}
-
-/* A connection that ended shows as any of several errors, EINVAL among them. */
-static int store_error(void)
-{
-    switch (errno) {
-    case ENOENT:
-    case EACCES:
-    case EPERM:
-    case ENOMEM:
-    case EAGAIN:
-        return -errno;
-    }
-    return -ENOTCONN;
+    store_link_close(&libxc_calls(calls)->store);
 }
 
 static int libxc_store_name(XenCalls *calls, domid_t domid, char **ret_name)
 {
-    LibxcCalls *x = libxc_calls(calls);
-    char path[sizeof("/local/domain/65535/name")];
-
-    if (!x->store)
-        return -ENOTCONN;
-    snprintf(path, sizeof(path), "/local/domain/%u/name", domid);
-    *ret_name = xs_read(x->store, XBT_NULL, path, NULL);
-    return *ret_name ? 0 : store_error();
+    return store_link_name(&libxc_calls(calls)->store, domid, ret_name);
 }
 
 static int libxc_store_fd(const XenCalls *calls)
 {
-    LibxcCalls *x = libxc_calls(calls);
-
-    return x->store ? xs_fileno(x->store) : -1;
+    return store_link_fd(&libxc_calls(calls)->store);
 }
 
 static int libxc_store_event(XenCalls *calls)
 {
-    LibxcCalls *x = libxc_calls(calls);
-    char **event;
-
-    if (!x->store)
-        return -ENOTCONN;
-    event = xs_check_watch(x->store);
-    if (!event)
-        return errno == EAGAIN ? 0 : store_error();
-    free(event);
-    return 1;
+    return store_link_event(&libxc_calls(calls)->store);
 }
 
 /* --- open and close --- */
@@ -465,6 +418,9 @@ static const XenCallsOps libxc_ops = {
     .pool = libxc_pool,
     .free_cpus = libxc_free_cpus,
     .numa_heap = libxc_numa_heap,
+    .pci_nodes = libxc_pci_nodes,
+    .pci_devices = dom0_pci_devices,
+    .firmware = dom0_firmware,
     .store_open = libxc_store_open,
     .store_close = libxc_store_close,
     .store_name = libxc_store_name,

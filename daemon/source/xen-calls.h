@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "lib/core/base.h"
+#include "acpi.h"
+#include "pci.h"
 #include "proto/xen_numa_heap.h"
 
 /*
- * Every call the Xen source makes into foreign libraries, and nothing else: hypercalls through libxenctrl and
- * libxencall, names and watches through libxenstore. xen-calls-libxc.c has the real ones; tests bring their own and
- * need no Xen headers. All calls return 0 (or what they say) or -errno. Numbers come as Xen gave them: whoever uses
- * one as an index checks it first.
+ * Every call the Xen source makes to the world, and nothing else: hypercalls through libxenctrl and libxencall, names
+ * and watches through libxenstore, and what dom0's kernel shows of the host's devices and firmware.
+ * xen-calls-libxc.c and xen-calls-store.c have the real ones; tests bring their own and need no Xen headers. All calls
+ * return 0 (or what they say) or -errno. Numbers come as Xen gave them: whoever uses one as an index checks it first.
  */
 
 typedef struct XenPhysInfo {
@@ -86,6 +87,12 @@ typedef struct XenCallsOps {
     int (*free_cpus)(XenCalls *calls, uint8_t *cpus, size_t n_bytes);
     /* XENMEM_numa_heap; the records go to `buffer`, arg->buffer is the callee's business. */
     int (*numa_heap)(XenCalls *calls, struct xen_numa_heap *arg, void *buffer, size_t size);
+    /* The nodes of n devices; ROW_INVALID of one that Xen does not know, or whose node it does not know. */
+    int (*pci_nodes)(XenCalls *calls, const PciAddress *devices, size_t n, uint32_t *ret_nodes);
+
+    /* As pci_read_devices() and acpi_read_firmware(), of this system. */
+    int (*pci_devices)(XenCalls *calls, PciAddress **ret_devices, size_t *ret_n);
+    int (*firmware)(XenCalls *calls, Firmware **ret_firmware, int ret_errors[_ACPI_TABLE_MAX]);
 
     /* Connects to xenstore and watches domains come and go. */
     int (*store_open)(XenCalls *calls);

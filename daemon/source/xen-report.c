@@ -26,6 +26,17 @@ int xen_call_failed(XenSource *s, ErrorKind kind, const char *call, int error)
     return warning_list_add(warnings, WARNING_SOURCE_FAILED, "%s: %s; what it tells is missing or old", call, why);
 }
 
+int xen_warn_unreadable(XenSource *s, const char *what, int error)
+{
+    WarningList *warnings = &s->rows->warnings;
+
+    if (error == -EPERM || error == -EACCES)
+        return warning_list_add(warnings, WARNING_NOT_PERMITTED, "%s: %s; numad-xend must be root in dom0", what,
+                                strerror(-error));
+    return warning_list_add(warnings, WARNING_SOURCE_FAILED, "%s: %s; what it tells is missing or old", what,
+                            strerror(-error));
+}
+
 int xen_answer_refused(XenSource *s, const char *call, const char *what)
 {
     s->source.errors[ERROR_XEN]++;

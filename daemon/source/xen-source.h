@@ -3,6 +3,7 @@
 
 #include "daemon/source/source.h"
 #include "xen-calls.h"
+#include "xen.h"
 
 /* What the files of the Xen source share; nobody else includes it. xen.c has the essay. */
 
@@ -17,6 +18,7 @@
 typedef enum XenStage {
     XEN_STAGE_HOST,
     XEN_STAGE_NODES,
+    XEN_STAGE_DEVICES,
     XEN_STAGE_LIST,
     XEN_STAGE_PAGES,
     XEN_STAGE_VCPUS,
@@ -58,6 +60,17 @@ typedef struct XenDma {
     unsigned width; /* 0: nothing is set aside */
 } XenDma;
 
+typedef struct XenDevice {
+    PciAddress address;
+    uint32_t node; /* ROW_INVALID */
+} XenDevice;
+
+typedef struct XenDevices {
+    XenDevice *list, *next; /* by address: the last complete one, and the one that is being read */
+    size_t n, n_next;
+    bool due; /* outside their turn */
+} XenDevices;
+
 /* What is kept of a domain from one collection to the next. The i-th is of the i-th domain row. */
 typedef struct KnownDomain {
     domid_t domid;
@@ -75,12 +88,17 @@ typedef struct XenSource {
     Source source;
     XenCalls *calls;
     char *version;
+    HardwareView view;
+    bool tables_due, view_due;
+    Firmware *firmware;
+    int firmware_errors[_ACPI_TABLE_MAX], view_error;
     bool has_dom0_view;
     uint32_t dom0_nodes, dom0_cpus;
 
     XenTopology topology;
     XenHeap heap;
     XenDma dma;
+    XenDevices devices;
     /* The last complete list, by domid: what it said, and what is known of each. */
     size_t n_domains;
     XenDomInfo *infos;
@@ -98,7 +116,7 @@ typedef struct XenSource {
     XenDomInfo *listing; /* LIST: so far, */
     size_t n_listing, room;
     uint32_t first;    /* domid from which to go on */
-    size_t cursor;     /* HOST: part; VCPUS, NAMES: domain */
+    size_t cursor;     /* HOST: part; DEVICES: device; VCPUS, NAMES: domain */
     VcpuRows *reading; /* VCPUS: those of the domain under the cursor, */
     uint32_t vcpu;     /* read so far */
 } XenSource;
@@ -111,6 +129,8 @@ void xen_spend(XenSource *s, int units);
  * here, a negative result means that the daemon is out of memory, never that Xen refused something.
  */
 int xen_call_failed(XenSource *s, ErrorKind kind, const char *call, int error);
+/* Says that something of dom0's own could not be read; does not count it. */
+int xen_warn_unreadable(XenSource *s, const char *what, int error);
 /* An answer that cannot be. */
 int xen_answer_refused(XenSource *s, const char *call, const char *what);
 /* A domain that ended between two calls. */
@@ -127,12 +147,15 @@ static inline bool xen_turn_of(const XenSource *s, domid_t domid)
 /* The stages. 1: call again; 0: over; negative: as above. */
 int xen_read_host(XenSource *s);
 int xen_read_nodes(XenSource *s);
+int xen_read_devices(XenSource *s);
 int xen_read_domains(XenSource *s);
 int xen_read_pages(XenSource *s);
 int xen_read_affinities(XenSource *s);
 int xen_read_names(XenSource *s);
 
-/* Parts of stages: pools; */
+/* Parts of stages: the firmware's tables, and dom0's view of the hardware; */
+int xen_read_firmware(XenSource *s);
+/* pools; */
 int xen_read_pools(XenSource *s);
 /* `low` of the nodes by availheap, where XENMEM_numa_heap did not say. */
 int xen_read_low(XenSource *s);

@@ -171,8 +171,8 @@ static int read_cputopoinfo(XenSource *s)
 
 int xen_read_host(XenSource *s)
 {
-    static int (*const parts[])(XenSource *) = {read_version, read_physinfo, read_numainfo, xen_read_pools,
-                                                read_cputopoinfo};
+    static int (*const parts[])(XenSource *) = {read_version,  read_physinfo,  read_numainfo,
+                                                xen_read_pools, read_cputopoinfo, xen_read_firmware};
 
     for (; s->cursor < ARRAY_SIZE(parts); s->cursor++) {
         int r;
@@ -184,6 +184,6 @@ int xen_read_host(XenSource *s)
             return r;
         xen_spend(s, 8);
     }
-    s->cursor = 0; /* for the domains */
+    s->cursor = 0; /* for the devices */
     return 0;
 }

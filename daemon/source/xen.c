@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "xen.h"
-
 #include "xen-source.h"
 
 #include <string.h>
@@ -11,12 +9,12 @@
 /*
  * A Xen host.
  *
- * A collection goes through stages: the host and its topology, the nodes' memory, the list of domains, their pages
- * on each node, their vCPUs, their names. Each stage spends from the step's budget and gives the loop back when it is
- * used up, or when the calls were slower than the budget supposes. The first four are a handful of calls for the whole
- * host and are done every time. Affinities and names cost calls for each vCPU and domain, under Xen's global lock, so
- * they are kept in `known` and read again when a domain is new, when a collection is full, when the number of online
- * vCPUs changed, and else in turn, a tenth of the domains a generation.
+ * A collection goes through stages: the host and its topology, the nodes' memory, PCI devices, the list of domains,
+ * their pages on each node, their vCPUs, their names. Each stage spends from the step's budget and gives the loop back
+ * when it is used up, or when the calls were slower than the budget supposes. Most are a handful of calls for the
+ * whole host and are done every time. Devices, affinities and names cost calls for each of them, under Xen's locks, so
+ * they are kept and read again when a collection is full, and else in turn: devices once in ten generations, vCPUs and
+ * names of a tenth of the domains a generation, and of a domain that is new or has another number of online vCPUs.
  *
  * A domain is its domid and its handle together, so a domid that is used again is a new domain.
  *
@@ -61,6 +59,9 @@ static void drop_collection(XenSource *s)
     s->rows = host_rows_free(s->rows);
     vcpu_rows_unref(s->reading);
     s->reading = NULL;
+    s->devices.due |= s->devices.next != NULL;
+    free(s->devices.next);
+    s->devices.next = NULL;
     free(s->listing);
     s->listing = NULL;
     s->n_listing = s->room = 0;
@@ -75,9 +76,6 @@ static int xen_begin(Source *source, bool full)
     if (!s->rows)
         return -ENOMEM;
     s->rows->backend = "xen";
-    s->rows->has_dom0_view = s->has_dom0_view;
-    s->rows->dom0_nodes = s->dom0_nodes;
-    s->rows->dom0_cpus = s->dom0_cpus;
     s->generation++;
     s->stage = XEN_STAGE_HOST;
     s->first = s->heap.first = 0;
@@ -104,8 +102,9 @@ static int xen_step(Source *source, HostRows **ret_rows)
 {
     static int (*const stages[_XEN_STAGE_MAX])(XenSource *) = {
         [XEN_STAGE_HOST] = xen_read_host,        [XEN_STAGE_NODES] = xen_read_nodes,
-        [XEN_STAGE_LIST] = xen_read_domains,     [XEN_STAGE_PAGES] = xen_read_pages,
-        [XEN_STAGE_VCPUS] = xen_read_affinities, [XEN_STAGE_NAMES] = xen_read_names,
+        [XEN_STAGE_DEVICES] = xen_read_devices,  [XEN_STAGE_LIST] = xen_read_domains,
+        [XEN_STAGE_PAGES] = xen_read_pages,      [XEN_STAGE_VCPUS] = xen_read_affinities,
+        [XEN_STAGE_NAMES] = xen_read_names,
     };
     XenSource *s = xen_source(source);
     int r = -EINVAL; /* without a begin */
@@ -141,9 +140,15 @@ static int xen_dispatch(Source *source)
     return xen_store_dispatch(xen_source(source));
 }
 
+/* There is no configuration; all that is kept is read again. What cannot be read then is what it was. */
 static int xen_reload(Source *source, char **ret_error)
 {
-    return 0; /* it has no configuration */
+    XenSource *s = xen_source(source);
+
+    s->tables_due = true;
+    s->view_due = s->view != NULL;
+    s->full = s->names_all = true;
+    return 0;
 }
 
 static void xen_free(Source *source)
@@ -162,6 +167,8 @@ static void xen_free(Source *source)
     free(s->topology.cpus);
     free(s->topology.pools);
     bitmap_done(&s->topology.online);
+    free(s->devices.list);
+    firmware_unref(s->firmware);
     free(s->heap.buffer);
     free(s->version);
     xen_calls_free(s->calls);
@@ -179,15 +186,6 @@ static const SourceOps xen_ops = {
     .free = xen_free,
 };
 
-static void read_dom0_view(XenSource *s, HardwareView view)
-{
-    int r = view ? view(&s->dom0_nodes, &s->dom0_cpus) : -ENODATA;
-
-    s->has_dom0_view = r >= 0;
-    if (view && r < 0)
-        s->source.errors[ERROR_HWLOC]++;
-}
-
 int xen_source_new_on(XenCalls *calls, HardwareView view, Source **ret_source)
 {
     XenSource *s = calloc(1, sizeof(*s));
@@ -203,7 +201,10 @@ int xen_source_new_on(XenCalls *calls, HardwareView view, Source **ret_source)
         return r;
     }
     s->calls = calls;
-    read_dom0_view(s, view);
+    s->view = view;
+    s->tables_due = true;
+    s->view_due = view != NULL;
+    s->devices.due = true;
     *ret_source = &s->source;
     return 0;
 }

@@ -6,7 +6,10 @@
 
 typedef int (*HardwareView)(uint32_t *ret_nodes, uint32_t *ret_cpus);
 
-/* A Xen source on any calls, which it takes over on success. view: hwloc_view(), or NULL for none. 0 or -errno. */
+/*
+ * A Xen source on any calls, which it takes over on success. view: hwloc_view(), or NULL for none. 0 or -errno. Nothing
+ * is read before the first collection.
+ */
 int xen_source_new_on(XenCalls *calls, HardwareView view, Source **ret_source);
 
 /* Whether this is a domain that may control the host; if not, *ret_error says why and what to do. 0 or -errno. */

@@ -4,11 +4,14 @@
 xen_source_files = \
 	daemon/source/acpi.c daemon/source/acpi.h \
 	daemon/source/dmabits.c daemon/source/dmabits.h \
+	daemon/source/pci.c daemon/source/pci.h \
 	daemon/source/xen.c daemon/source/xen.h \
 	daemon/source/xen-affinities.c \
 	daemon/source/xen-calls.h \
+	daemon/source/xen-devices.c \
 	daemon/source/xen-dom0.c \
 	daemon/source/xen-domains.c \
+	daemon/source/xen-firmware.c \
 	daemon/source/xen-heap.c \
 	daemon/source/xen-low.c \
 	daemon/source/xen-names.c \
@@ -20,6 +23,7 @@ xen_source_files = \
 # Only with Xen; needs $(XEN_CFLAGS) and $(XEN_LIBS).
 xen_libxc_files = \
 	daemon/source/xen-calls-libxc.c \
+	daemon/source/xen-calls-store.c daemon/source/xen-calls-store.h \
 	daemon/source/xen-open.c
 
 # Needs $(HWLOC_CFLAGS) and $(HWLOC_LIBS).
@@ -27,6 +31,7 @@ hwloc_files = daemon/source/hwloc.c daemon/source/hwloc.h
 
 # The source on a Xen that is a few arrays; these need neither Xen nor its libraries.
 xen_unit_tests = \
+	tests/unit/test-xen-devices \
 	tests/unit/test-xen-dmabits \
 	tests/unit/test-xen-dom0 \
 	tests/unit/test-xen-domains \
@@ -43,6 +48,9 @@ libfakexen_la_SOURCES = \
 libfakexen_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 libfakexen_la_LIBADD = libcore.la $(CMOCKA_LIBS)
 
+tests_unit_test_xen_devices_SOURCES = tests/unit/test-xen-devices.c
+tests_unit_test_xen_devices_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_devices_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_xen_dmabits_SOURCES = tests/unit/test-xen-dmabits.c
 tests_unit_test_xen_dmabits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_dmabits_LDADD = libfakexen.la $(CMOCKA_LIBS)

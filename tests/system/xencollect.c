@@ -50,6 +50,17 @@ COUNTED(node_affinity, (XenCalls * calls, domid_t domid, uint8_t *nodes, size_t 
 COUNTED(pool, (XenCalls * calls, uint32_t *pool, uint8_t *cpus, size_t n), pool, cpus, n)
 COUNTED(free_cpus, (XenCalls * calls, uint8_t *cpus, size_t n), cpus, n)
 COUNTED(numa_heap, (XenCalls * calls, struct xen_numa_heap *arg, void *buffer, size_t size), arg, buffer, size)
+COUNTED(pci_nodes, (XenCalls * calls, const PciAddress *devices, size_t n, uint32_t *nodes), devices, n, nodes)
+
+static int count_pci_devices(XenCalls *calls, PciAddress **ret_devices, size_t *ret_n)
+{
+    return counting(calls)->real->ops->pci_devices(counting(calls)->real, ret_devices, ret_n);
+}
+
+static int count_firmware(XenCalls *calls, Firmware **ret_firmware, int ret_errors[_ACPI_TABLE_MAX])
+{
+    return counting(calls)->real->ops->firmware(counting(calls)->real, ret_firmware, ret_errors);
+}
 
 static int count_store_open(XenCalls *calls)
 {
@@ -97,6 +108,9 @@ static const XenCallsOps count_ops = {
     .pool = count_pool,
     .free_cpus = count_free_cpus,
     .numa_heap = count_numa_heap,
+    .pci_nodes = count_pci_nodes,
+    .pci_devices = count_pci_devices,
+    .firmware = count_firmware,
     .store_open = count_store_open,
     .store_close = count_store_close,
     .store_name = count_store_name,
@@ -178,6 +192,12 @@ static void print_host(const HostRows *rows)
         print_set("cpus", &rows->pools[i].cpus);
         printf("\n");
     }
+    for (size_t i = 0; i < rows->n_devices; i++)
+        printf("device %s node=%d\n", rows->devices[i].pci, (int)rows->devices[i].node);
+    if (rows->firmware)
+        printf("firmware srat=%zu slit=%zu cpus=%zu ranges=%zu localities=%u\n", rows->firmware->srat_size,
+               rows->firmware->slit_size, rows->firmware->srat.n_cpus, rows->firmware->srat.n_ranges,
+               rows->firmware->slit.n);
 }
 
 static void print_domain(const HostRows *rows, const DomainRow *row)

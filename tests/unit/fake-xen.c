@@ -362,6 +362,57 @@ static int fake_numa_heap(XenCalls *calls, struct xen_numa_heap *arg, void *buff
     return r;
 }
 
+/* --- devices and firmware --- */
+
+static int fake_pci_nodes(XenCalls *calls, const PciAddress *devices, size_t n, uint32_t *ret_nodes)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_PCI_NODES);
+
+    assert_in_range(n, 1, 64);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        ret_nodes[i] = ROW_INVALID;
+        for (size_t j = 0; j < fake->n_devices; j++)
+            if (pci_address_compare(devices[i], fake->devices[j]) == 0)
+                ret_nodes[i] = fake->device_nodes[j];
+    }
+    if (r == 0)
+        scramble(fake, ret_nodes, n * sizeof(*ret_nodes));
+    return r;
+}
+
+static int fake_pci_devices(XenCalls *calls, PciAddress **ret_devices, size_t *ret_n)
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_PCI_DEVICES);
+
+    if (r < 0)
+        return r;
+    *ret_devices = new_array(fake->n_devices, sizeof(**ret_devices));
+    if (!*ret_devices)
+        return -ENOMEM;
+    memcpy(*ret_devices, fake->devices, fake->n_devices * sizeof(**ret_devices));
+    *ret_n = fake->n_devices;
+    return r;
+}
+
+static int fake_firmware(XenCalls *calls, Firmware **ret_firmware, int ret_errors[_ACPI_TABLE_MAX])
+{
+    FakeXen *fake = fake_xen(calls);
+    int r = enter(fake, FAKE_FIRMWARE);
+    const uint8_t *srat = fake->srat, *slit = fake->slit;
+
+    if (r < 0)
+        return r;
+    *ret_firmware = NULL;
+    memcpy(ret_errors, fake->firmware_errors, sizeof(fake->firmware_errors));
+    if (ret_errors[ACPI_SRAT] < 0)
+        srat = NULL;
+    if (ret_errors[ACPI_SLIT] < 0)
+        slit = NULL;
+    return srat || slit ? firmware_new(srat, fake->srat_size, slit, fake->slit_size, ret_firmware) : 0;
+}
+
 /* --- xenstore --- */
 
 static void fake_store_close(XenCalls *calls)
@@ -455,6 +506,9 @@ const XenCallsOps fake_xen_ops = {
     .pool = fake_pool,
     .free_cpus = fake_free_cpus,
     .numa_heap = fake_numa_heap,
+    .pci_nodes = fake_pci_nodes,
+    .pci_devices = fake_pci_devices,
+    .firmware = fake_firmware,
     .store_open = fake_store_open,
     .store_close = fake_store_close,
     .store_name = fake_store_name,

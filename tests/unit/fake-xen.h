@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/source/xen.h"
+#include "lib/core/rows.h"
 
 /*
  * A Xen that is a few arrays. A new one has two nodes (0 and 1, 2 GiB each, the first below 4 GiB), four CPUs, one
@@ -26,6 +27,9 @@ typedef enum FakeCall {
     FAKE_HEAP_QUERY,
     FAKE_HEAP_NODES,
     FAKE_HEAP_DOMAINS,
+    FAKE_PCI_DEVICES,
+    FAKE_PCI_NODES,
+    FAKE_FIRMWARE,
     FAKE_STORE_OPEN,
     FAKE_STORE_NAME,
     FAKE_STORE_EVENT,
@@ -35,6 +39,7 @@ typedef enum FakeCall {
 #define FAKE_NODES 8u
 #define FAKE_CPUS 128u
 #define FAKE_POOLS 4u
+#define FAKE_DEVICES 1000u
 
 typedef struct FakeDomain {
     XenDomInfo info;
@@ -80,6 +85,13 @@ struct FakeXen {
     uint32_t heap_orders;
     uint32_t batch; /* records a DOMAINS call gives at most, 0: no limit */
     bool stuck;     /* DOMAINS never gets on */
+
+    PciAddress devices[FAKE_DEVICES];
+    uint32_t device_nodes[FAKE_DEVICES];
+    size_t n_devices;
+    const uint8_t *srat, *slit; /* NULL: the host has none */
+    size_t srat_size, slit_size;
+    int firmware_errors[_ACPI_TABLE_MAX]; /* of the tables; that of the call is that memory was short */
 
     int store[2]; /* a pipe, as libxenstore's; -1: not open */
     unsigned events;
