@@ -14,8 +14,8 @@
 
 /*
  * The one file that knows the hypervisor's libraries: their -1 and errno become -errno, their structures ours. libxc
- * and libxencall have a handle each. libxc sizes masks by what it read first (max_cpu_id, max_node_id never change while
- * a hypervisor runs), so masks are read into buffers of that size and cut or padded to what the caller wants.
+ * and libxencall have a handle each. libxc sizes masks by what it read first (max_cpu_id, max_node_id never change
+ * while a hypervisor runs), so masks are read into buffers of that size and cut or padded to what the caller wants.
  */
 
 _Static_assert(XEN_DOMAIN_DYING == XEN_DOMINF_dying && XEN_DOMAIN_HVM == XEN_DOMINF_hvm_guest &&

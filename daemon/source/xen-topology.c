@@ -171,7 +171,7 @@ static int read_cputopoinfo(XenSource *s)
 
 int xen_read_host(XenSource *s)
 {
-    static int (*const parts[])(XenSource *) = {read_version,  read_physinfo,  read_numainfo,
+    static int (*const parts[])(XenSource *) = {read_version,   read_physinfo,    read_numainfo,
                                                 xen_read_pools, read_cputopoinfo, xen_read_firmware};
 
     for (; s->cursor < ARRAY_SIZE(parts); s->cursor++) {

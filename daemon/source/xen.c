@@ -101,9 +101,9 @@ static int finish(XenSource *s, HostRows **ret_rows)
 static int xen_step(Source *source, HostRows **ret_rows)
 {
     static int (*const stages[_XEN_STAGE_MAX])(XenSource *) = {
-        [XEN_STAGE_HOST] = xen_read_host,        [XEN_STAGE_NODES] = xen_read_nodes,
-        [XEN_STAGE_DEVICES] = xen_read_devices,  [XEN_STAGE_LIST] = xen_read_domains,
-        [XEN_STAGE_PAGES] = xen_read_pages,      [XEN_STAGE_VCPUS] = xen_read_affinities,
+        [XEN_STAGE_HOST] = xen_read_host,       [XEN_STAGE_NODES] = xen_read_nodes,
+        [XEN_STAGE_DEVICES] = xen_read_devices, [XEN_STAGE_LIST] = xen_read_domains,
+        [XEN_STAGE_PAGES] = xen_read_pages,     [XEN_STAGE_VCPUS] = xen_read_affinities,
         [XEN_STAGE_NAMES] = xen_read_names,
     };
     XenSource *s = xen_source(source);
