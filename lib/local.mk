@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += libcore.la
 
 # The pure core: no I/O, no clock, no logging. json-c only in the codecs that read.
 libcore_la_SOURCES = \
+	lib/core/acpitable.c lib/core/acpitable.h \
 	lib/core/base.h \
 	lib/core/bitmap.c lib/core/bitmap.h \
 	lib/core/firmware.c lib/core/firmware.h \
@@ -18,6 +19,7 @@ libcore_la_SOURCES = \
 	lib/core/slit.c lib/core/slit.h \
 	lib/core/snapshot.c lib/core/snapshot.h \
 	lib/core/srat.c lib/core/srat.h \
+	lib/core/srat-nodes.c lib/core/srat-nodes.h \
 	lib/core/stats.c lib/core/stats.h \
 	lib/core/status.c lib/core/status.h \
 	lib/core/text.c lib/core/text.h \

@@ -28,6 +28,8 @@ int firmware_new(const uint8_t *srat, size_t srat_size, const uint8_t *slit, siz
     if ((srat && (r = srat_parse(srat, srat_size, &firmware->srat)) < 0) ||
         (slit && (r = slit_parse(slit, slit_size, &firmware->slit)) < 0))
         return r;
+    if ((r = srat_nodes_make(&firmware->srat, &firmware->nodes)) < 0)
+        return r;
     *ret_firmware = TAKE_PTR(firmware);
     return 0;
 }
@@ -45,6 +47,7 @@ void firmware_unref(Firmware *firmware)
         return;
     srat_done(&firmware->srat);
     slit_done(&firmware->slit);
+    srat_nodes_done(&firmware->nodes);
     free(firmware->srat_bytes);
     free(firmware->slit_bytes);
     free(firmware);

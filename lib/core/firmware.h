@@ -2,7 +2,7 @@
 #pragma once
 
 #include "slit.h"
-#include "srat.h"
+#include "srat-nodes.h"
 
 /*
  * The firmware's ACPI tables SRAT and SLIT: as bytes, so that a capture can carry them, and parsed. They do not change
@@ -14,6 +14,7 @@ typedef struct Firmware {
     size_t srat_size, slit_size;
     Srat srat; /* what could be read of a broken table; `fault` says that it is broken */
     Slit slit;
+    SratNodes nodes; /* what a hypervisor that uses the SRAT makes of it */
 } Firmware;
 
 /* Copies and parses the tables; either may be NULL. A broken table is no error. 0 or -ENOMEM. */

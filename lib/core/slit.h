@@ -3,13 +3,24 @@
 
 #include "base.h"
 
-/* ACPI's System Locality Information Table (ACPI 6.5, section 5.2.17): distances between proximity domains. */
+/*
+ * ACPI's System Locality Information Table (ACPI 6.5, section 5.2.17): distances between proximity domains, whose
+ * numbers are its rows and columns.
+ */
 typedef struct Slit {
-    unsigned n;         /* localities */
+    unsigned n;         /* localities, at most NODES_MAX; 0: none, or broken */
     uint8_t *distances; /* owned, n x n by row, as they are; NULL: none, or broken */
-    char *fault;        /* owned; why the table is broken, for a person; NULL: it is not */
+    char *fault;        /* owned; what is wrong with the table, for a person; NULL: nothing */
 } Slit;
 
-/* Reads a table of any bytes. 0 or -ENOMEM. */
+/* Reads a table of any bytes. A wrong checksum alone is a fault that leaves the distances readable. 0 or -ENOMEM. */
 int slit_parse(const uint8_t *bytes, size_t size, Slit *ret_slit);
 void slit_done(Slit *slit);
+
+/* DISTANCE_NONE when the table calls it unreachable (255), says what it may not (below 10) or has no such locality. */
+static inline uint32_t slit_distance(const Slit *slit, uint32_t from, uint32_t to)
+{
+    uint8_t raw = from < slit->n && to < slit->n ? slit->distances[(size_t)from * slit->n + to] : 255;
+
+    return raw < 10 || raw == 255 ? DISTANCE_NONE : raw;
+}

@@ -6,7 +6,7 @@
 /*
  * ACPI's System Resource Affinity Table, revisions 1 to 3 (ACPI 6.5, section 5.2.16): which processors, memory ranges
  * and initiators belong to which proximity domain (PXM). Entries that are not enabled and types that are not used are
- * skipped by their length.
+ * skipped by their length. A revision nobody has heard of is read as the nearest that is known.
  */
 typedef enum SratCpuKind { SRAT_CPU_APIC, SRAT_CPU_X2APIC, SRAT_CPU_GICC } SratCpuKind;
 
@@ -18,8 +18,9 @@ typedef struct SratCpu {
 
 typedef struct SratRange {
     uint32_t pxm;
-    uint64_t base, length; /* bytes; base + length does not wrap, length is not 0 */
+    uint64_t base, length; /* bytes; base + length does not wrap. 0: no memory, but Xen counts its PXM as a node */
     bool hotplug;          /* room for memory that may be added, not memory that is there */
+    bool nonvolatile;      /* not RAM */
 } SratRange;
 
 typedef struct Srat {
@@ -30,9 +31,12 @@ typedef struct Srat {
     size_t n_ranges;
     uint32_t *initiators; /* owned; PXMs of generic initiators, in the table's order */
     size_t n_initiators;
-    char *fault; /* owned; why the table is broken, for a person; NULL: it is not */
+    char *fault; /* owned; what is wrong with the table, for a person; NULL: nothing */
 } Srat;
 
-/* Reads a table of any bytes; what is sound before the first fault is kept. 0 or -ENOMEM. */
+/*
+ * Reads a table of any bytes. Reading ends at the first entry that cannot be, and what came before is kept; a wrong
+ * checksum alone is a fault that keeps everything. 0 or -ENOMEM.
+ */
 int srat_parse(const uint8_t *bytes, size_t size, Srat *ret_srat);
 void srat_done(Srat *srat);
