@@ -11,6 +11,8 @@ libnumadxend_la_SOURCES = \
 	daemon/log.c daemon/log.h \
 	daemon/manager.c daemon/manager.h \
 	daemon/options.c daemon/options.h \
+	daemon/settings.c daemon/settings.h \
+	daemon/settings-parse.c \
 	daemon/publish/bus.c daemon/publish/bus.h \
 	daemon/publish/callers.c daemon/publish/callers.h \
 	daemon/publish/documents.c daemon/publish/documents.h \
@@ -23,8 +25,9 @@ libnumadxend_la_SOURCES = \
 	daemon/source/sim.c \
 	daemon/source/source.h \
 	$(hwloc_files) $(xen_source_files)
-libnumadxend_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS) $(HWLOC_CFLAGS) $(XEN_CFLAGS)
-libnumadxend_la_LIBADD = libcore.la $(SYSTEMD_LIBS) $(HWLOC_LIBS) $(XEN_LIBS)
+libnumadxend_la_CPPFLAGS = $(AM_CPPFLAGS) -DSYSCONFDIR='"$(sysconfdir)"'
+libnumadxend_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS) $(HWLOC_CFLAGS) $(INIH_CFLAGS) $(XEN_CFLAGS)
+libnumadxend_la_LIBADD = libcore.la $(SYSTEMD_LIBS) $(HWLOC_LIBS) $(INIH_LIBS) $(XEN_LIBS)
 if WITH_XEN
 libnumadxend_la_SOURCES += $(xen_libxc_files)
 endif

@@ -14,6 +14,8 @@ static const char help[] =
     "\n"
     "  --host FILE        run on a simulated host from a host description; SIGHUP reads it again\n"
     "  --bus ADDRESS      use this bus instead of the system bus\n"
+    "  --config FILE      read the settings from this file; SIGHUP reads it again\n"
+    "                     (without this: " OPTIONS_CONFIG ", where there is one)\n"
     "  --bus-introspect   print the D-Bus interface as XML and exit\n"
     "  --version          print the version and exit\n"
     "  --help             print this and exit\n"
@@ -34,7 +36,7 @@ static int usage_error(void)
 
 static int check_value(const char *option, const char *value)
 {
-    if (*value)
+    if (!value || *value)
         return 0;
     fprintf(stderr, "numad-xend: --%s: an empty value\n", option);
     return usage_error();
@@ -42,10 +44,11 @@ static int check_value(const char *option, const char *value)
 
 int options_parse(int argc, char **argv, Options *ret_options)
 {
-    enum { OPTION_HOST = 256, OPTION_BUS, OPTION_INTROSPECT, OPTION_VERSION, OPTION_HELP };
+    enum { OPTION_HOST = 256, OPTION_BUS, OPTION_CONFIG, OPTION_INTROSPECT, OPTION_VERSION, OPTION_HELP };
     static const struct option names[] = {
         {"host", required_argument, NULL, OPTION_HOST},
         {"bus", required_argument, NULL, OPTION_BUS},
+        {"config", required_argument, NULL, OPTION_CONFIG},
         {"bus-introspect", no_argument, NULL, OPTION_INTROSPECT},
         {"version", no_argument, NULL, OPTION_VERSION},
         {"help", no_argument, NULL, OPTION_HELP},
@@ -61,6 +64,9 @@ int options_parse(int argc, char **argv, Options *ret_options)
             break;
         case OPTION_BUS:
             options.bus = optarg;
+            break;
+        case OPTION_CONFIG:
+            options.config = optarg;
             break;
         case OPTION_INTROSPECT:
             options.command = COMMAND_INTROSPECT;
@@ -78,7 +84,7 @@ int options_parse(int argc, char **argv, Options *ret_options)
         fprintf(stderr, "numad-xend: '%s': takes no arguments\n", argv[optind]);
         return usage_error();
     }
-    if ((options.host && check_value("host", options.host)) || (options.bus && check_value("bus", options.bus)))
+    if (check_value("host", options.host) || check_value("bus", options.bus) || check_value("config", options.config))
         return OPTIONS_E_USAGE;
     *ret_options = options;
     return 0;

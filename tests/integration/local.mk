@@ -12,7 +12,8 @@ EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integratio
 
 daemon_unit_tests = \
 	tests/unit/test-collector \
-	tests/unit/test-limit
+	tests/unit/test-limit \
+	tests/unit/test-settings
 check_PROGRAMS += $(daemon_unit_tests)
 TESTS += $(daemon_unit_tests)
 daemon_unit_cflags = $(AM_CFLAGS) $(SYSTEMD_CFLAGS) $(CMOCKA_CFLAGS)
@@ -24,3 +25,6 @@ tests_unit_test_collector_LDADD = $(daemon_unit_ldadd)
 tests_unit_test_limit_SOURCES = tests/unit/test-limit.c tests/unit/unit.h
 tests_unit_test_limit_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_limit_LDADD = $(daemon_unit_ldadd)
+tests_unit_test_settings_SOURCES = tests/unit/test-settings.c tests/unit/unit.h
+tests_unit_test_settings_CFLAGS = $(daemon_unit_cflags)
+tests_unit_test_settings_LDADD = $(daemon_unit_ldadd)
