@@ -10,6 +10,8 @@ libcore_la_SOURCES = \
 	lib/core/firmware-match.c lib/core/firmware-match.h \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
 	lib/core/hostdesc-domain.c lib/core/hostdesc-domain.h \
+	lib/core/hwlocxml.c lib/core/hwlocxml.h \
+	lib/core/hwlocxml-tree.c lib/core/hwlocxml-tree.h \
 	lib/core/jsonreader.c lib/core/jsonreader.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/locality.c lib/core/locality.h \
@@ -26,6 +28,7 @@ libcore_la_SOURCES = \
 	lib/core/topology.c lib/core/topology.h \
 	lib/core/utf8.c lib/core/utf8.h \
 	lib/core/warning.c lib/core/warning.h \
+	lib/core/xmlwriter.c lib/core/xmlwriter.h \
 	lib/io/file.c lib/io/file.h
 libcore_la_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS)
 libcore_la_LIBADD = $(JSON_C_LIBS) -lm
