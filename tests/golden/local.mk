@@ -7,6 +7,8 @@ TESTS += $(cli_tests)
 EXTRA_DIST += \
 	$(cli_tests) \
 	tests/golden/cli \
+	tests/golden/generated.py \
+	tests/golden/layout.py \
 	tests/golden/hosts
 
 cli_unit_tests = \
