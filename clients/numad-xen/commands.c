@@ -8,8 +8,10 @@ const Command commands[] = {
      "  --json       print the document numad-xen-status/1\n"
      "  --watch      show it again every second, until q or Ctrl-C\n",
      status_run},
-    {"topology", "[--json]", "the host as the hypervisor sees it",
-     "  --json       print the document numad-xen-topology/1\n", topology_run},
+    {"topology", "[--json | --hwloc]", "the host as the hypervisor sees it",
+     "  --json       print the document numad-xen-topology/1\n"
+     "  --hwloc      print hwloc XML, for lstopo -i FILE and hwloc's other tools\n",
+     topology_run},
     {"numastat", "[-d DOMID|NAME] [--pages]", "each domain's memory on each node",
      "  -d DOMID|NAME  only this domain\n"
      "  --pages        print lines like DOM8: NODE1: PAGES: 262144\n",

@@ -2,6 +2,7 @@
 #include "feed.h"
 
 #include "lib/core/hostdesc.h"
+#include "lib/core/hwlocxml.h"
 #include "lib/core/status.h"
 #include "lib/core/topology.h"
 #include "lib/io/file.h"
@@ -135,6 +136,31 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology)
     if (ret_topology)
         *ret_topology = topology;
     return 0;
+}
+
+static int hwloc_of_host(Feed *feed, char **ret_xml)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
+    int r;
+
+    r = read_host(feed, &snapshot);
+    if (r != 0)
+        return r;
+    r = hwloc_xml_document(snapshot, ret_xml);
+    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
+}
+
+int feed_read_hwloc(Feed *feed, char **ret_xml)
+{
+    int r;
+
+    if (feed->globals->host)
+        return hwloc_of_host(feed, ret_xml);
+    r = feed_connect(feed);
+    if (r != 0)
+        return r;
+    r = numadx_get_topology_xml(feed->client, ret_xml);
+    return r < 0 ? fail_client(feed, r) : 0;
 }
 
 int feed_read_version(Feed *feed, char **ret_version)

@@ -20,6 +20,8 @@ void feed_done(Feed *feed);
 
 /* The documents of one moment; either out-param may be NULL. 0 or an exit status, and feed_error() says why. */
 int feed_read(Feed *feed, char **ret_status, char **ret_topology);
+/* The host's topology as hwloc XML. 0 or an exit status. */
+int feed_read_hwloc(Feed *feed, char **ret_xml);
 /* Connects to the bus, if it is not yet. Not for a host description. 0 or an exit status. */
 int feed_connect(Feed *feed);
 /* The daemon's version. Not for a host description. 0 or an exit status. */

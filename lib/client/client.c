@@ -216,6 +216,11 @@ EXPORT int numadx_get_topology(numadx_client *client, char **ret_json)
     return get_text(client, "GetTopology", ret_json);
 }
 
+EXPORT int numadx_get_topology_xml(numadx_client *client, char **ret_xml)
+{
+    return get_text(client, "GetTopologyXML", ret_xml);
+}
+
 EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
 {
     _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;

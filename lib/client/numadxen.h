@@ -29,6 +29,8 @@ const char *numadx_error(const numadx_client *client);
 /* The documents numad-xen-status/1 and numad-xen-topology/1 (JSON). Free *ret_json with free(). */
 int numadx_get_status(numadx_client *client, char **ret_json);
 int numadx_get_topology(numadx_client *client, char **ret_json);
+/* The host's topology as hwloc v2 XML, which hwloc_topology_set_xmlbuffer() reads. Free *ret_xml with free(). */
+int numadx_get_topology_xml(numadx_client *client, char **ret_xml);
 /* The daemon's version, "0.1.0". Free with free(). */
 int numadx_get_version(numadx_client *client, char **ret_version);
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls libnumadxen as its users do: `ask ADDRESS status|topology|version|domains|memory [DOMID]`. */
+/* Calls libnumadxen as its users do: `ask ADDRESS status|topology|hwloc|version|domains|memory [DOMID]`. */
 
 typedef int (*GetText)(numadx_client *client, char **ret_text);
 
@@ -52,6 +52,8 @@ static int ask(numadx_client *client, const char *what, const char *argument)
         return print_text(client, numadx_get_status);
     if (strcmp(what, "topology") == 0)
         return print_text(client, numadx_get_topology);
+    if (strcmp(what, "hwloc") == 0)
+        return print_text(client, numadx_get_topology_xml);
     if (strcmp(what, "version") == 0)
         return print_text(client, numadx_get_version);
     if (strcmp(what, "domains") == 0)
