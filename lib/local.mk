@@ -11,6 +11,7 @@ libcore_la_SOURCES = \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
 	lib/core/hostdesc-domain.c lib/core/hostdesc-domain.h \
 	lib/core/hwlocxml.c lib/core/hwlocxml.h \
+	lib/core/hwlocxml-object.c lib/core/hwlocxml-object.h \
 	lib/core/hwlocxml-tree.c lib/core/hwlocxml-tree.h \
 	lib/core/jsonreader.c lib/core/jsonreader.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \

@@ -48,8 +48,8 @@ void xmlw_content_raw(XmlWriter *w, const Text *raw)
 {
     close_tag(w);
     w->in_content = true;
-    text_add_bytes(&w->text, raw->data, raw->size);
     w->text.failed |= raw->failed;
+    text_add_bytes(&w->text, raw->data, raw->size);
 }
 
 static void begin_attribute(XmlWriter *w, const char *name)
@@ -68,9 +68,9 @@ void xmlw_attribute_u64(XmlWriter *w, const char *name, uint64_t value)
 
 void xmlw_attribute_raw(XmlWriter *w, const char *name, const Text *raw)
 {
+    w->text.failed |= raw->failed;
     begin_attribute(w, name);
     text_add_bytes(&w->text, raw->data, raw->size);
-    w->text.failed |= raw->failed;
     text_add_bytes(&w->text, "\"", 1);
 }
 
