@@ -5,13 +5,16 @@
 
 #include "clock.h"
 #include "log.h"
+#include "lib/core/hostdesc-write.h"
+#include "lib/core/seal.h"
 
+#include <string.h>
 #include <sys/epoll.h>
 
 /*
  * A timer on CLOCK_MONOTONIC ticks at whole intervals since the start, so that the collections neither drift nor
  * pile up: a tick that finds one under way passes. The collection itself runs from a defer source, one step of the
- * source a dispatch and the sealing in a dispatch of its own, so that the bus is answered in between.
+ * source, of the capture or of the sealing a dispatch, so that the bus is answered in between.
  *
  * A domain event asks for a full collection. One that comes during a collection may have been missed by it, so
  * exactly one more follows. In a storm of events they begin at least COLLECTION_GAP_US apart, and as far apart that
@@ -34,9 +37,15 @@ struct Collector {
     bool running, full;
     bool wanted; /* a full collection, as soon as may be */
     uint64_t begun_us, spent_us;
-    HostRows *rows; /* complete, to be sealed */
+    HostRows *rows; /* complete, to be captured and sealed */
+    Seal *seal;
     uint64_t generation;
-    int error; /* of the last collection */
+    uint64_t interval_us, headroom;
+
+    CapturedFunction captured; /* NULL: nobody has asked for a capture */
+    void *captured_userdata;
+    bool capturing; /* this collection is captured */
+    int error;      /* of the last collection */
 };
 
 static void log_outcome(const Collector *c, int error)
@@ -63,15 +72,28 @@ static void count(Collector *c, const Snapshot *snapshot)
 
 static void begin_wanted(Collector *c);
 
+/* Hands the text over, or tells that there is none. */
+static void end_capture(Collector *c, int error, char *text)
+{
+    CapturedFunction captured = TAKE_PTR(c->captured);
+
+    c->capturing = false;
+    captured(error, text, text ? strlen(text) : 0, c->captured_userdata);
+    free(text);
+}
+
 static void finish(Collector *c, Snapshot *snapshot, int error)
 {
     c->running = false;
     c->rows = host_rows_free(c->rows);
+    c->seal = seal_free(c->seal);
     (void)sd_event_source_set_enabled(c->work, SD_EVENT_OFF);
     c->earliest_us = c->begun_us + MAX(COLLECTION_GAP_US, STORM_FACTOR * c->spent_us);
     count(c, snapshot);
     log_outcome(c, error);
     c->error = error;
+    if (c->capturing)
+        end_capture(c, error, NULL);
     if (error < 0)
         c->wanted |= c->full; /* with the next tick, not at once */
     c->collected(snapshot, c->userdata);
@@ -86,7 +108,9 @@ static void begin(Collector *c, bool full)
     c->full = full;
     c->wanted = false;
     c->running = true;
+    c->capturing = full && c->captured;
     c->rows = host_rows_free(c->rows);
+    c->seal = seal_free(c->seal);
     c->begun_us = clock_us(CLOCK_MONOTONIC);
     r = c->source->ops->begin(c->source, full);
     c->spent_us = clock_us(CLOCK_MONOTONIC) - c->begun_us;
@@ -110,26 +134,47 @@ static void begin_wanted(Collector *c)
         begin(c, true);
 }
 
-static int seal(Collector *c, Snapshot **ret_snapshot)
+static int capture(Collector *c)
 {
-    return snapshot_seal(TAKE_PTR(c->rows), c->generation + 1, (int64_t)clock_us(CLOCK_REALTIME), ret_snapshot);
+    char *text = NULL;
+    int r = hostdesc_document(c->rows, &text);
+
+    end_capture(c, r, text);
+    return 0;
 }
 
-/* Whether the collection is over. */
-static bool work(Collector *c, Snapshot **ret_snapshot, int *ret_error)
+static int begin_seal(Collector *c)
+{
+    const SealOptions options = {
+        .generation = c->generation + 1,
+        .time_us = (int64_t)clock_us(CLOCK_REALTIME),
+        .headroom = c->headroom,
+    };
+
+    return seal_new(TAKE_PTR(c->rows), &options, &c->seal);
+}
+
+static int collect(Collector *c)
+{
+    int r = c->source->ops->step(c->source, &c->rows);
+
+    return r == 0 && !c->rows ? -ENODATA : r;
+}
+
+/* One step of what is to be done next. 1: there is more; 0: *ret_snapshot is there; or negative. */
+static int work(Collector *c, Snapshot **ret_snapshot)
 {
     int r;
 
-    if (c->rows) {
-        r = seal(c, ret_snapshot);
-        *ret_error = MIN(r, 0);
-        return true;
-    }
-    r = c->source->ops->step(c->source, &c->rows);
-    if (r == 0 && !c->rows)
-        r = -ENODATA;
-    *ret_error = MIN(r, 0);
-    return r < 0;
+    if (c->seal)
+        return seal_step(c->seal, ret_snapshot);
+    if (!c->rows)
+        r = collect(c);
+    else if (c->capturing)
+        r = capture(c);
+    else
+        r = begin_seal(c);
+    return r < 0 ? r : 1;
 }
 
 static int on_work(sd_event_source *event_source, void *userdata)
@@ -137,15 +182,14 @@ static int on_work(sd_event_source *event_source, void *userdata)
     Collector *c = userdata;
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
     uint64_t start = clock_us(CLOCK_MONOTONIC);
-    int error = 0;
-    bool over = work(c, &snapshot, &error);
+    int r = work(c, &snapshot);
 
     c->spent_us += clock_us(CLOCK_MONOTONIC) - start;
-    if (!over)
+    if (r > 0)
         return 0;
     if (snapshot)
         c->generation++;
-    finish(c, snapshot, error);
+    finish(c, snapshot, r);
     return 0;
 }
 
@@ -154,9 +198,9 @@ static int on_tick(sd_event_source *tick, uint64_t scheduled, void *userdata)
     Collector *c = userdata;
     uint64_t now = clock_us(CLOCK_MONOTONIC);
 
-    c->next_us += COLLECTION_INTERVAL_US;
+    c->next_us += c->interval_us;
     if (c->next_us <= now) /* late by whole intervals: those are lost */
-        c->next_us = now + COLLECTION_INTERVAL_US - (now - c->next_us) % COLLECTION_INTERVAL_US;
+        c->next_us = now + c->interval_us - (now - c->next_us) % c->interval_us;
     if (!c->running)
         begin(c, c->wanted);
     return sd_event_source_set_time(tick, c->next_us);
@@ -216,7 +260,12 @@ int collector_new(sd_event *event, Source *source, Stats *stats, CollectedFuncti
         source_free(source);
         return -ENOMEM;
     }
-    *c = (Collector){.source = source, .stats = stats, .collected = collected, .userdata = userdata, .wanted = true};
+    *c = (Collector){.source = source,
+                     .stats = stats,
+                     .collected = collected,
+                     .userdata = userdata,
+                     .wanted = true,
+                     .interval_us = COLLECTION_INTERVAL_US};
     r = add_sources(c, event);
     if (r < 0) {
         collector_free(c);
@@ -235,9 +284,35 @@ Collector *collector_free(Collector *c)
     sd_event_source_disable_unref(c->gap);
     sd_event_source_disable_unref(c->work);
     host_rows_free(c->rows);
+    seal_free(c->seal);
     source_free(c->source);
     free(c);
     return NULL;
+}
+
+void collector_set_interval(Collector *c, uint64_t interval_us)
+{
+    if (c->interval_us == interval_us)
+        return;
+    c->interval_us = interval_us;
+    c->next_us = clock_us(CLOCK_MONOTONIC) + interval_us;
+    (void)sd_event_source_set_time(c->tick, c->next_us);
+}
+
+void collector_set_headroom(Collector *c, uint64_t headroom)
+{
+    c->headroom = headroom;
+}
+
+int collector_capture(Collector *c, CapturedFunction captured, void *userdata)
+{
+    if (c->captured)
+        return -EALREADY;
+    c->captured = captured;
+    c->captured_userdata = userdata;
+    c->wanted = true;
+    begin_wanted(c);
+    return 0;
 }
 
 int collector_reload(Collector *c, char **ret_error)

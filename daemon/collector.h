@@ -26,5 +26,18 @@ int collector_new(sd_event *event, Source *source, Stats *stats, CollectedFuncti
                   Collector **ret_collector);
 Collector *collector_free(Collector *collector); /* takes NULL, returns NULL */
 
+/* How often a collection begins from now on; the default is COLLECTION_INTERVAL_US. */
+void collector_set_interval(Collector *collector, uint64_t interval_us);
+/* Bytes of each node that are not to be promised, from the next snapshot on; the default is 0. */
+void collector_set_headroom(Collector *collector, uint64_t headroom);
+
+/*
+ * Captures the host: what a full collection reads that begins now, or as soon as may be, as a host description.
+ * captured() is called once, when it is complete; with a negative error and no text when the collection failed.
+ * -EALREADY: a capture that was asked for before is not complete; its captured() will be called.
+ */
+typedef void (*CapturedFunction)(int error, const char *text, size_t size, void *userdata);
+int collector_capture(Collector *collector, CapturedFunction captured, void *userdata);
+
 /* Has the source read its configuration again and collects at once. On failure nothing changes. */
 int collector_reload(Collector *collector, char **ret_error);
