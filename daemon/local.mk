@@ -17,9 +17,11 @@ libnumadxend_la_SOURCES = \
 	daemon/publish/callers.c daemon/publish/callers.h \
 	daemon/publish/documents.c daemon/publish/documents.h \
 	daemon/publish/error.c daemon/publish/error.h \
+	daemon/publish/gather.c daemon/publish/gather.h \
 	daemon/publish/introspect.c daemon/publish/introspect.h \
 	daemon/publish/limit.c daemon/publish/limit.h \
 	daemon/publish/read.c daemon/publish/read.h \
+	daemon/publish/reply.c daemon/publish/reply.h \
 	daemon/publish/request.c daemon/publish/request.h \
 	daemon/publish/vtable.c daemon/publish/vtable.h \
 	daemon/source/sim.c \

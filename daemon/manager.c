@@ -119,6 +119,21 @@ static void on_collected(Snapshot *snapshot, void *userdata)
     end_reload(m);
 }
 
+static void on_captured(int error, const char *text, size_t size, void *userdata)
+{
+    Manager *m = userdata;
+
+    bus_captured(m->bus, error, text, size);
+}
+
+static int capture(void *userdata)
+{
+    Manager *m = userdata;
+    int r = collector_capture(m->collector, on_captured, m);
+
+    return r == -EALREADY ? 0 : r; /* on_captured() will be called */
+}
+
 static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
     Manager *m = userdata;
@@ -212,6 +227,7 @@ ExitStatus manager_run(const Options *options)
     r = bus_new(m.event, options->bus, &m.stats, &m.bus);
     if (r < 0)
         return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_BUS;
+    bus_set_capture(m.bus, capture, &m);
     r = sd_event_loop(m.event);
     return r < 0 ? exit_status(log_error_errno(r, "the loop failed: %m")) : (ExitStatus)r;
 }

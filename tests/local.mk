@@ -9,6 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 	export NX_SRCDIR='$(abs_top_srcdir)' NX_BUILDDIR='$(abs_top_builddir)' PYTHONPATH='$(abs_top_srcdir)/tests';
 
 unit_tests = \
+	tests/unit/test-base64 \
 	tests/unit/test-bitmap \
 	tests/unit/test-hostdesc \
 	tests/unit/test-locality \
@@ -19,6 +20,7 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 LDADD = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
 tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
@@ -34,6 +36,11 @@ tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c tests/fuzz/fuzz.h 
 
 noinst_PROGRAMS += tests/bench/json
 tests_bench_json_SOURCES = tests/bench/json.c
+noinst_PROGRAMS += tests/bench/dispatches
+tests_bench_dispatches_SOURCES = tests/bench/dispatches.c
+tests_bench_dispatches_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
+tests_bench_dispatches_LDADD = libnumadxend.la $(SYSTEMD_LIBS)
+tests_bench_dispatches_LDFLAGS = -Wl,--wrap=sd_event_loop
 
 tree_tests = tests/tree/headers tests/tree/layers tests/tree/symbols
 TESTS += $(tree_tests)

@@ -9,7 +9,10 @@
 #include "daemon/log.h"
 #include "daemon/manager.h"
 
+#include <sys/socket.h>
+
 #define ANSWER_TIMEOUT_US (5u * 1000u * 1000u)
+#define WRITE_MAX (1 << 20) /* bytes; the kernel doubles it for its own needs */
 #define DBUS_NAME_EXISTS 3u /* the bus's answer to RequestName */
 
 static int on_disconnected(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
@@ -48,9 +51,23 @@ static int connect_bus(const char *address, sd_bus **ret_bus)
     return r;
 }
 
+/*
+ * What the kernel takes at once it copies within one dispatch: not the 8 MiB that sd-bus allows it. The rest waits in
+ * sd-bus's queue for the socket to be writable.
+ */
+static void bound_write(sd_bus *bus)
+{
+    int fd = sd_bus_get_fd(bus), size = WRITE_MAX;
+
+    if (fd >= 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 static int serve(Bus *b)
 {
     int r = sd_bus_set_method_call_timeout(b->bus, ANSWER_TIMEOUT_US);
+
+    bound_write(b->bus);
 
     if (r >= 0) /* it would flush first, and wait for a bus that does not read */
         r = sd_bus_set_close_on_exit(b->bus, false);
@@ -92,9 +109,11 @@ Bus *bus_free(Bus *b)
     if (!b)
         return NULL;
     requests_done(b);
+    gather_done(&b->gather);
     sd_event_source_disable_unref(b->patience);
     sd_bus_close_unref(b->bus); /* without a flush, which a stuck bus would hold up */
     documents_set(&b->documents, NULL);
+    snapshot_unref(b->next);
     callers_done(&b->callers);
     free(b);
     return NULL;
@@ -166,7 +185,7 @@ static int tell_changes(Bus *b, const Snapshot *new, const Snapshot *old)
     return r;
 }
 
-void bus_set_snapshot(Bus *b, Snapshot *snapshot)
+static void show(Bus *b, Snapshot *snapshot)
 {
     Snapshot *old = b->documents.snapshot ? snapshot_ref(b->documents.snapshot) : NULL;
     int r = 0;
@@ -177,4 +196,33 @@ void bus_set_snapshot(Bus *b, Snapshot *snapshot)
     if (r < 0 && r != -ENOTCONN) /* then on_disconnected() tells */
         log_errno(LOG_WARNING, r, "cannot tell the bus what has changed, ignoring: %m");
     snapshot_unref(old);
+}
+
+void bus_set_snapshot(Bus *b, Snapshot *snapshot)
+{
+    b->next = snapshot_unref(b->next);
+    if (b->documents.writing && b->requests.n > 0)
+        b->next = snapshot_ref(snapshot);
+    else
+        show(b, snapshot);
+}
+
+void bus_show_next(Bus *b)
+{
+    Snapshot *next = TAKE_PTR(b->next);
+
+    if (next)
+        show(b, next);
+    snapshot_unref(next);
+}
+
+void bus_set_capture(Bus *b, CaptureFunction capture, void *userdata)
+{
+    b->gather.capture = capture;
+    b->gather.userdata = userdata;
+}
+
+void bus_captured(Bus *b, int error, const char *text, size_t size)
+{
+    gather_answer(&b->gather, error, text, size);
 }

@@ -3,6 +3,7 @@
 
 #include "callers.h"
 #include "documents.h"
+#include "gather.h"
 #include "limit.h"
 #include "request.h"
 
@@ -20,9 +21,11 @@ struct Bus {
     sd_bus *bus;
     sd_event *event; /* borrowed */
     Documents documents;
+    Snapshot *next; /* one reference; newer than what is shown, NULL: there is none */
     Callers callers;
     Limit limit;
     Requests requests;
+    Gather gather;
     OwnedFunction owned;
     void *userdata; /* of owned */
     sd_event_source *patience;
@@ -43,5 +46,14 @@ Bus *bus_free(Bus *bus); /* takes NULL, returns NULL */
 #define BUS_PATIENCE_US (10u * 1000u * 1000u)
 int bus_own_name(Bus *bus, OwnedFunction owned, void *userdata);
 
-/* What is answered from now on; tells the bus what has changed. */
+/* How a capture is asked for; before the first call can come. */
+void bus_set_capture(Bus *bus, CaptureFunction capture, void *userdata);
+/* What came of it. */
+void bus_captured(Bus *bus, int error, const char *text, size_t size);
+
+/*
+ * What is answered from now on; tells the bus what has changed. While a text of the last one is being built for those
+ * who wait for it, the new one waits too: what is shown is always of one generation.
+ */
 void bus_set_snapshot(Bus *bus, Snapshot *snapshot);
+void bus_show_next(Bus *bus); /* for whoever has completed a text */

@@ -3,41 +3,67 @@
 
 #include "documents.h"
 
-#include "lib/core/status.h"
+#include "lib/core/hwlocxml.h"
 #include "lib/core/topology.h"
+
+#include <string.h>
+
+static void stop_writing(Documents *d)
+{
+    status_writer_done(&d->writer);
+    d->writing = false;
+}
 
 void documents_set(Documents *d, Snapshot *snapshot)
 {
     Snapshot *old = d->snapshot;
 
+    stop_writing(d);
     d->snapshot = snapshot ? snapshot_ref(snapshot) : NULL;
     snapshot_unref(old);
-    free(TAKE_PTR(d->status));
-    free(TAKE_PTR(d->topology));
+    for (DocumentKind kind = 0; kind < _DOCUMENT_KIND_MAX; kind++) {
+        free(d->items[kind].text);
+        d->items[kind] = (Document){0};
+    }
 }
 
-int documents_status(Documents *d, const char **ret_text)
+static int write_status(Documents *d, Document *document)
 {
-    int r = 0;
+    int r;
 
-    if (!d->snapshot)
-        return -ENODATA;
-    if (!d->status)
-        r = status_document(d->snapshot, d->stats, &d->status);
-    if (r == 0)
-        *ret_text = d->status;
+    if (!d->writing)
+        status_writer_init(&d->writer, d->snapshot);
+    d->writing = true;
+    r = status_writer_step(&d->writer, d->stats, &document->text, &document->size);
+    if (r > 0)
+        return -EAGAIN;
+    stop_writing(d);
     return r;
 }
 
-int documents_topology(Documents *d, const char **ret_text)
+static int write_whole(const Documents *d, DocumentKind kind, Document *document)
 {
+    int r = kind == DOCUMENT_TOPOLOGY ? topology_document(d->snapshot, &document->text)
+                                      : hwloc_xml_document(d->snapshot, &document->text);
+
+    if (r == 0)
+        document->size = strlen(document->text);
+    return r;
+}
+
+int documents_get(Documents *d, DocumentKind kind, const Document **ret_document)
+{
+    Document *document = &d->items[kind];
     int r = 0;
 
     if (!d->snapshot)
         return -ENODATA;
-    if (!d->topology)
-        r = topology_document(d->snapshot, &d->topology);
+    if (!document->text) {
+        r = kind == DOCUMENT_STATUS ? write_status(d, document) : write_whole(d, kind, document);
+        if (r == 0 && document->size > STATUS_STEP_BYTES) /* to send so much is enough for a dispatch of its own */
+            return -EAGAIN;
+    }
     if (r == 0)
-        *ret_text = d->topology;
+        *ret_document = document;
     return r;
 }

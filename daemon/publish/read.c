@@ -5,55 +5,24 @@
 
 #include "bus.h"
 #include "error.h"
+#include "reply.h"
 
 #include "daemon/count.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-/*
- * The bus ends the connection of whoever sends a message that is too large for it, so that one question about a very
- * large host would take the daemon away from all who ask. dbus-daemon's limit is max_message_size, 32 MiB if nobody
- * has configured another; dbus-broker takes more. What stands before the body is some hundred bytes.
- */
-#define MESSAGE_MAX (32u << 20)
-#define BODY_MAX (MESSAGE_MAX - 4096u)
-
-static int refuse_size(sd_bus_message *call, size_t size)
+static int answer_document(Bus *bus, sd_bus_message *call, DocumentKind kind)
 {
-    return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED,
-                           "the answer is too large: it has %zu bytes, a D-Bus message may have %u with its header",
-                           size, MESSAGE_MAX);
-}
+    const Document *document = NULL;
+    int r = documents_get(&bus->documents, kind, &document);
 
-static size_t align(size_t at, size_t to)
-{
-    return (at + to - 1) / to * to;
-}
-
-/* Where a string ends in a body that is `at` long without it. */
-static size_t string_end(size_t at, size_t length)
-{
-    return align(at, 4) + 4 + length + 1;
-}
-
-static int reply_text(sd_bus_message *call, int error, const char *text)
-{
-    size_t size;
-
-    if (error < 0)
-        return error;
-    size = string_end(0, strlen(text));
-    return size > BODY_MAX ? refuse_size(call, size) : sd_bus_reply_method_return(call, "s", text);
+    return r < 0 ? r : reply_text(call, document->text, document->size);
 }
 
 static int answer_status(Bus *bus, sd_bus_message *call)
 {
-    const char *text = NULL;
-    int r = documents_status(&bus->documents, &text);
-
-    return reply_text(call, r, text);
+    return answer_document(bus, call, DOCUMENT_STATUS);
 }
 
 int read_get_status(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -63,10 +32,7 @@ int read_get_status(sd_bus_message *call, void *userdata, sd_bus_error *ret_erro
 
 static int answer_topology(Bus *bus, sd_bus_message *call)
 {
-    const char *text = NULL;
-    int r = documents_topology(&bus->documents, &text);
-
-    return reply_text(call, r, text);
+    return answer_document(bus, call, DOCUMENT_TOPOLOGY);
 }
 
 int read_get_topology(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -74,17 +40,14 @@ int read_get_topology(sd_bus_message *call, void *userdata, sd_bus_error *ret_er
     return request_add(userdata, call, answer_topology, true);
 }
 
-#define UUID_TEXT_SIZE 37
-
-static const char *uuid_to_text(const DomainRow *row, char text[UUID_TEXT_SIZE])
+static int answer_topology_xml(Bus *bus, sd_bus_message *call)
 {
-    const uint8_t *u = row->uuid;
+    return answer_document(bus, call, DOCUMENT_TOPOLOGY_XML);
+}
 
-    if (!row->has_uuid)
-        return "";
-    snprintf(text, UUID_TEXT_SIZE, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1],
-             u[2], u[3], u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-    return text;
+int read_get_topology_xml(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
+{
+    return request_add(userdata, call, answer_topology_xml, true);
 }
 
 static bool is_listed(const DomainRow *row)
@@ -102,21 +65,22 @@ static size_t domains_size(const Snapshot *snapshot)
 
         if (!is_listed(row))
             continue;
-        at = string_end(align(at, 8) + 4, row->name ? strlen(row->name) : 0);
-        at = string_end(at, row->has_uuid ? UUID_TEXT_SIZE - 1 : 0);
-        at = align(at, 8) + 8;
+        at = reply_string_end(reply_align(at, 8) + 4, row->name ? strlen(row->name) : 0);
+        at = reply_string_end(at, row->has_uuid ? DOMAIN_UUID_TEXT - 1 : 0);
+        at = reply_align(at, 8) + 8;
     }
     return at;
 }
 
 static int append_domain(sd_bus_message *reply, const Snapshot *snapshot, const DomainRow *row)
 {
-    char uuid[UUID_TEXT_SIZE];
+    char buffer[DOMAIN_UUID_TEXT];
+    const char *uuid = domain_uuid_to_text(row, buffer);
 
     if (!is_listed(row))
         return 0;
-    return sd_bus_message_append(reply, "(usst)", (uint32_t)row->domid, row->name ? row->name : "",
-                                 uuid_to_text(row, uuid), row->total_pages * snapshot->page_size);
+    return sd_bus_message_append(reply, "(usst)", (uint32_t)row->domid, row->name ? row->name : "", uuid ? uuid : "",
+                                 row->total_pages * snapshot->page_size);
 }
 
 static int answer_domains(Bus *bus, sd_bus_message *call)
@@ -129,8 +93,8 @@ static int answer_domains(Bus *bus, sd_bus_message *call)
     if (!snapshot)
         return -ENODATA;
     size = domains_size(snapshot);
-    if (size > BODY_MAX)
-        return refuse_size(call, size);
+    if (size > REPLY_BODY_MAX)
+        return reply_refuse_size(call, size);
     r = sd_bus_message_new_method_return(call, &reply);
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "(usst)");

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /*
- * Two things may keep a request waiting, and neither may hold up the loop or grow without bound.
+ * Three things may keep a request waiting, and none may hold up the loop or grow without bound.
  *
  * Its caller: limits go by user, and the bus tells a sender's user only when asked. The first request of a sender
  * asks, later ones of the same sender wait for the same answer, and a cache remembers it.
@@ -15,6 +15,8 @@
  * The answers before it: a status may have a megabyte, and a bus that is slow to take them would have us hold one
  * for each request. So only WRITES_MAX messages may be queued for writing; the rest wait as requests, which are
  * small and counted, and go on when a dispatch of the loop has shortened the queue.
+ *
+ * Its own answer: a status of thousands of domains is built in steps, one a dispatch. Those behind it wait too.
  */
 
 #define WRITES_MAX 2u
@@ -46,6 +48,7 @@ static bool may_write(Bus *bus)
 static void answer_admitted(Bus *bus)
 {
     Requests *requests = &bus->requests;
+    bool building = false;
     size_t i = 0;
 
     while (i < requests->n && may_write(bus)) {
@@ -57,14 +60,32 @@ static void answer_admitted(Bus *bus)
             continue;
         }
         r = request->answer(bus, request->call);
+        if (r == -EAGAIN) {
+            building = true;
+            break;
+        }
         if (r < 0 && r != -ENOTCONN)
             (void)sd_bus_reply_method_errno(request->call, r, NULL);
         remove_request(requests, i);
     }
     (void)sd_event_source_set_enabled(requests->drained, requests->n > 0 ? SD_EVENT_ON : SD_EVENT_OFF);
+    (void)sd_event_source_set_enabled(requests->work, building ? SD_EVENT_ON : SD_EVENT_OFF);
+    if (!bus->documents.writing)
+        bus_show_next(bus);
 }
 
 static int on_dispatched(sd_event_source *source, void *userdata)
+{
+    Bus *bus = userdata;
+    int building = 0;
+
+    (void)sd_event_source_get_enabled(bus->requests.work, &building);
+    if (building == SD_EVENT_OFF) /* else on_work() goes on */
+        answer_admitted(bus);
+    return 0;
+}
+
+static int on_work(sd_event_source *source, void *userdata)
 {
     answer_admitted(userdata);
     return 0;
@@ -184,9 +205,14 @@ int request_add(Bus *bus, sd_bus_message *call, AnswerFunction answer, bool limi
 
 int requests_init(Bus *bus)
 {
-    int r = sd_event_add_post(bus->event, &bus->requests.drained, on_dispatched, bus);
+    Requests *requests = &bus->requests;
+    int r = sd_event_add_post(bus->event, &requests->drained, on_dispatched, bus);
 
-    return r < 0 ? r : sd_event_source_set_enabled(bus->requests.drained, SD_EVENT_OFF);
+    if (r >= 0)
+        r = sd_event_source_set_enabled(requests->drained, SD_EVENT_OFF);
+    if (r >= 0)
+        r = sd_event_add_defer(bus->event, &requests->work, on_work, bus);
+    return r < 0 ? r : sd_event_source_set_enabled(requests->work, SD_EVENT_OFF);
 }
 
 void requests_done(Bus *bus)
@@ -194,4 +220,5 @@ void requests_done(Bus *bus)
     while (bus->requests.n > 0)
         remove_request(&bus->requests, bus->requests.n - 1);
     bus->requests.drained = sd_event_source_disable_unref(bus->requests.drained);
+    bus->requests.work = sd_event_source_disable_unref(bus->requests.work);
 }

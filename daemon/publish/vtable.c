@@ -3,6 +3,7 @@
 
 #include "vtable.h"
 
+#include "gather.h"
 #include "read.h"
 
 #define OPEN SD_BUS_VTABLE_UNPRIVILEGED /* who may call is the bus policy's to say */
@@ -19,9 +20,11 @@ const sd_bus_vtable bus_vtable[] = {
 
     SD_BUS_METHOD_WITH_ARGS("GetStatus", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", status), read_get_status, OPEN),
     SD_BUS_METHOD_WITH_ARGS("GetTopology", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", topology), read_get_topology, OPEN),
+    SD_BUS_METHOD_WITH_ARGS("GetTopologyXML", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", xml), read_get_topology_xml, OPEN),
     SD_BUS_METHOD_WITH_ARGS("ListDomains", SD_BUS_NO_ARGS, SD_BUS_RESULT("a(usst)", domains), read_list_domains, OPEN),
     SD_BUS_METHOD_WITH_ARGS("GetDomainMemory", SD_BUS_ARGS("u", domid), SD_BUS_RESULT("a(ut)", nodes),
                             read_get_domain_memory, OPEN),
+    SD_BUS_METHOD_WITH_ARGS("Gather", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", host), gather_call, OPEN),
 
     SD_BUS_SIGNAL_WITH_ARGS("TopologyChanged", SD_BUS_ARGS("t", generation), 0),
 

@@ -231,28 +231,73 @@ static void write_stats(JsonWriter *w, const Stats *stats)
     jsonw_end(w, '}');
 }
 
+static void write_head(JsonWriter *w, const Snapshot *s)
+{
+    jsonw_begin(w, NULL, '{');
+    jsonw_string(w, "format", "numad-xen-status/1");
+    jsonw_u64(w, "generation", s->generation);
+    write_time(w, "time", s->time_us);
+    status_write_host(w, s);
+    jsonw_begin(w, "nodes", '[');
+}
+
+static void write_tail(JsonWriter *w, const Snapshot *s, const Stats *stats)
+{
+    jsonw_end(w, ']');
+    status_write_devices(w, s);
+    jsonw_begin(w, "reservations", '[');
+    jsonw_end(w, ']');
+    write_stats(w, stats);
+    jsonw_end(w, '}');
+}
+
+void status_writer_init(StatusWriter *writer, const Snapshot *snapshot)
+{
+    *writer = (StatusWriter){.snapshot = snapshot};
+    write_head(&writer->json, snapshot);
+}
+
+void status_writer_done(StatusWriter *writer)
+{
+    text_done(&writer->json.text);
+    *writer = (StatusWriter){0};
+}
+
+int status_writer_step(StatusWriter *writer, const Stats *stats, char **ret_text, size_t *ret_size)
+{
+    const Snapshot *s = writer->snapshot;
+    JsonWriter *w = &writer->json;
+    size_t enough = w->text.size + STATUS_STEP_BYTES;
+
+    for (; writer->node < s->n_nodes; writer->node++) {
+        if (w->text.size >= enough)
+            return 1;
+        if (s->nodes[writer->node].exists)
+            write_node(w, s, writer->node);
+    }
+    if (!writer->domains_begun) {
+        jsonw_end(w, ']');
+        jsonw_begin(w, "domains", '[');
+        writer->domains_begun = true;
+    }
+    for (; writer->domain < s->n_domains; writer->domain++) {
+        if (w->text.size >= enough)
+            return 1;
+        write_domain(w, s, &s->domains[writer->domain]);
+    }
+    write_tail(w, s, stats);
+    return text_take(&w->text, ret_text, ret_size);
+}
+
 int status_document(const Snapshot *s, const Stats *stats, char **ret_text)
 {
-    JsonWriter w = {0};
+    StatusWriter writer;
+    int r;
 
-    jsonw_begin(&w, NULL, '{');
-    jsonw_string(&w, "format", "numad-xen-status/1");
-    jsonw_u64(&w, "generation", s->generation);
-    write_time(&w, "time", s->time_us);
-    status_write_host(&w, s);
-    jsonw_begin(&w, "nodes", '[');
-    for (nodeid_t id = 0; id < s->n_nodes; id++)
-        if (s->nodes[id].exists)
-            write_node(&w, s, id);
-    jsonw_end(&w, ']');
-    jsonw_begin(&w, "domains", '[');
-    for (size_t i = 0; i < s->n_domains; i++)
-        write_domain(&w, s, &s->domains[i]);
-    jsonw_end(&w, ']');
-    status_write_devices(&w, s);
-    jsonw_begin(&w, "reservations", '[');
-    jsonw_end(&w, ']');
-    write_stats(&w, stats);
-    jsonw_end(&w, '}');
-    return text_take(&w.text, ret_text, NULL);
+    status_writer_init(&writer, s);
+    do
+        r = status_writer_step(&writer, stats, ret_text, NULL);
+    while (r > 0);
+    status_writer_done(&writer);
+    return r;
 }
