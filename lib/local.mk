@@ -5,11 +5,19 @@ noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	lib/core/acpitable.c lib/core/acpitable.h \
 	lib/core/base.h \
+	lib/core/base64.c lib/core/base64.h \
 	lib/core/bitmap.c lib/core/bitmap.h \
 	lib/core/firmware.c lib/core/firmware.h \
 	lib/core/firmware-match.c lib/core/firmware-match.h \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
-	lib/core/hostdesc-domain.c lib/core/hostdesc-domain.h \
+	lib/core/hostdesc-cpus.c \
+	lib/core/hostdesc-devices.c \
+	lib/core/hostdesc-domain.c \
+	lib/core/hostdesc-firmware.c \
+	lib/core/hostdesc-nodes.c \
+	lib/core/hostdesc-parts.h \
+	lib/core/hostdesc-pools.c \
+	lib/core/hostdesc-write.c lib/core/hostdesc-write.h \
 	lib/core/hwlocxml.c lib/core/hwlocxml.h \
 	lib/core/hwlocxml-object.c lib/core/hwlocxml-object.h \
 	lib/core/hwlocxml-tree.c lib/core/hwlocxml-tree.h \

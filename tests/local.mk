@@ -12,6 +12,7 @@ unit_tests = \
 	tests/unit/test-base64 \
 	tests/unit/test-bitmap \
 	tests/unit/test-hostdesc \
+	tests/unit/test-hostdesc-write \
 	tests/unit/test-locality \
 	tests/unit/test-seal \
 	tests/unit/test-text \
@@ -23,6 +24,7 @@ LDADD = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
 tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
+tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
 tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
 tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)

@@ -5,7 +5,9 @@
 
 /*
  * Writes rows as a host description, numad-xen-host/1: a capture. Read back by hostdesc_parse() it gives the same
- * snapshot; only warnings about reads that failed do not come back. 0 or -ENOMEM; free *ret_text with free().
+ * snapshot; only backend, simulated and the warnings about reads that failed do not come back.
+ *
+ * 0, -ENOMEM, or -ENODATA: the rows hold no node, and no host description is without. Free *ret_text with free().
  */
 int hostdesc_document(const HostRows *rows, char **ret_text);
 

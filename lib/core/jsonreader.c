@@ -149,6 +149,13 @@ json_object *json_member(json_object *object, const char *key)
     return json_object_object_get_ex(object, key, &value) ? value : NULL;
 }
 
+bool json_is_null(json_object *object, const char *key)
+{
+    json_object *value = NULL;
+
+    return json_object_object_get_ex(object, key, &value) && !value;
+}
+
 int json_read_u64(JsonReader *reader, const JsonPath *path, json_object *value, uint64_t max, uint64_t *ret)
 {
     uint64_t number;

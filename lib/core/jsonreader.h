@@ -38,6 +38,8 @@ int json_check_array(JsonReader *reader, const JsonPath *path, json_object *valu
 
 /* Member `key` of an object; NULL when it is missing or null. */
 json_object *json_member(json_object *object, const char *key);
+/* Whether member `key` is there and null. An object of NULL has no members. */
+bool json_is_null(json_object *object, const char *key);
 
 /* Of a value that is there: */
 int json_read_u64(JsonReader *reader, const JsonPath *path, json_object *value, uint64_t max, uint64_t *ret);

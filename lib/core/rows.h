@@ -12,6 +12,7 @@
  */
 
 #define ROW_HOLE UINT32_MAX    /* NodeRow.size of a node id that does not exist (XEN_INVALID_MEM_SZ, ~0U in 64 bits) */
+#define ROW_NO_POOL UINT32_MAX /* DomainRow.pool of a domain in no pool, as one that dies (CPUPOOLID_NONE) */
 #define ROW_INVALID UINT32_MAX /* core, socket, node of an offline CPU (XEN_INVALID_CORE_ID etc.) */
 
 typedef enum Feature {
