@@ -9,27 +9,37 @@ AM_TESTS_ENVIRONMENT = \
 	export NX_SRCDIR='$(abs_top_srcdir)' NX_BUILDDIR='$(abs_top_builddir)' PYTHONPATH='$(abs_top_srcdir)/tests';
 
 unit_tests = \
+	tests/unit/test-acpi \
 	tests/unit/test-base64 \
 	tests/unit/test-bitmap \
+	tests/unit/test-firmware \
 	tests/unit/test-hostdesc \
 	tests/unit/test-hostdesc-write \
 	tests/unit/test-locality \
 	tests/unit/test-seal \
+	tests/unit/test-slit \
+	tests/unit/test-srat \
 	tests/unit/test-text \
 	tests/unit/test-writers
 check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 LDADD = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+tests_unit_test_acpi_SOURCES = tests/unit/test-acpi.c $(table_headers)
+tests_unit_test_acpi_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
 tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
+tests_unit_test_firmware_SOURCES = tests/unit/test-firmware.c $(table_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
 tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
+tests_unit_test_slit_SOURCES = tests/unit/test-slit.c $(table_headers)
+tests_unit_test_srat_SOURCES = tests/unit/test-srat.c $(table_headers)
 tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)
 tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
 unit_headers = tests/unit/unit.h tests/unit/host.h
+table_headers = tests/unit/unit.h tests/unit/tables.h
 
 fuzz_tests = tests/fuzz/fuzz-hostdesc
 check_PROGRAMS += $(fuzz_tests)
