@@ -45,7 +45,8 @@ struct Collector {
     CapturedFunction captured; /* NULL: nobody has asked for a capture */
     void *captured_userdata;
     bool capturing; /* this collection is captured */
-    int error;      /* of the last collection */
+    HostdescWriter writer;
+    int error; /* of the last collection */
 };
 
 static void log_outcome(const Collector *c, int error)
@@ -78,6 +79,7 @@ static void end_capture(Collector *c, int error, char *text)
     CapturedFunction captured = TAKE_PTR(c->captured);
 
     c->capturing = false;
+    hostdesc_writer_done(&c->writer);
     captured(error, text, text ? strlen(text) : 0, c->captured_userdata);
     free(text);
 }
@@ -109,6 +111,7 @@ static void begin(Collector *c, bool full)
     c->wanted = false;
     c->running = true;
     c->capturing = full && c->captured;
+    hostdesc_writer_done(&c->writer);
     c->rows = host_rows_free(c->rows);
     c->seal = seal_free(c->seal);
     c->begun_us = clock_us(CLOCK_MONOTONIC);
@@ -134,13 +137,14 @@ static void begin_wanted(Collector *c)
         begin(c, true);
 }
 
-static int capture(Collector *c)
+/* One step; at the end the capture has been handed over. */
+static void capture(Collector *c)
 {
     char *text = NULL;
-    int r = hostdesc_document(c->rows, &text);
+    int r = hostdesc_writer_step(&c->writer, &text);
 
-    end_capture(c, r, text);
-    return 0;
+    if (r <= 0)
+        end_capture(c, r, text);
 }
 
 static int begin_seal(Collector *c)
@@ -158,20 +162,24 @@ static int collect(Collector *c)
 {
     int r = c->source->ops->step(c->source, &c->rows);
 
-    return r == 0 && !c->rows ? -ENODATA : r;
+    if (r == 0 && !c->rows)
+        return -ENODATA;
+    if (r == 0 && c->capturing)
+        hostdesc_writer_init(&c->writer, c->rows);
+    return r;
 }
 
 /* One step of what is to be done next. 1: there is more; 0: *ret_snapshot is there; or negative. */
 static int work(Collector *c, Snapshot **ret_snapshot)
 {
-    int r;
+    int r = 1;
 
     if (c->seal)
         return seal_step(c->seal, ret_snapshot);
     if (!c->rows)
         r = collect(c);
     else if (c->capturing)
-        r = capture(c);
+        capture(c);
     else
         r = begin_seal(c);
     return r < 0 ? r : 1;
@@ -283,6 +291,7 @@ Collector *collector_free(Collector *c)
     sd_event_source_disable_unref(c->events);
     sd_event_source_disable_unref(c->gap);
     sd_event_source_disable_unref(c->work);
+    hostdesc_writer_done(&c->writer);
     host_rows_free(c->rows);
     seal_free(c->seal);
     source_free(c->source);

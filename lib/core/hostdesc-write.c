@@ -309,28 +309,60 @@ static void write_domain(JsonWriter *w, const HostRows *rows, const DomainRow *d
     jsonw_end(w, '}');
 }
 
-static void write_domains(JsonWriter *w, const HostRows *rows)
+/* --- all of it --- */
+
+static void write_host(JsonWriter *w, const HostRows *rows)
 {
+    jsonw_begin(w, NULL, '{');
+    write_head(w, rows);
+    write_topology(w, rows);
+    write_nodes(w, rows);
+    write_firmware(w, rows->firmware);
+    write_devices(w, rows);
+    write_pools(w, rows);
     begin_rows(w, "domains");
-    for (size_t i = 0; i < rows->n_domains; i++)
-        write_domain(w, rows, &rows->domains[i]);
+}
+
+void hostdesc_writer_init(HostdescWriter *writer, const HostRows *rows)
+{
+    *writer = (HostdescWriter){.rows = rows};
+}
+
+void hostdesc_writer_done(HostdescWriter *writer)
+{
+    text_done(&writer->json.text);
+    *writer = (HostdescWriter){0};
+}
+
+int hostdesc_writer_step(HostdescWriter *writer, char **ret_text)
+{
+    const HostRows *rows = writer->rows;
+    JsonWriter *w = &writer->json;
+    size_t enough = w->text.size + HOSTDESC_STEP_BYTES;
+
+    if (rows->n_nodes == 0)
+        return -ENODATA;
+    if (w->text.size == 0 && !w->text.failed)
+        write_host(w, rows);
+    for (; writer->domain < rows->n_domains; writer->domain++) {
+        if (w->text.size >= enough)
+            return 1;
+        write_domain(w, rows, &rows->domains[writer->domain]);
+    }
     jsonw_end(w, ']');
+    jsonw_end(w, '}');
+    return text_take(&w->text, ret_text, NULL);
 }
 
 int hostdesc_document(const HostRows *rows, char **ret_text)
 {
-    JsonWriter w = {0};
+    HostdescWriter writer;
+    int r;
 
-    if (rows->n_nodes == 0)
-        return -ENODATA;
-    jsonw_begin(&w, NULL, '{');
-    write_head(&w, rows);
-    write_topology(&w, rows);
-    write_nodes(&w, rows);
-    write_firmware(&w, rows->firmware);
-    write_devices(&w, rows);
-    write_pools(&w, rows);
-    write_domains(&w, rows);
-    jsonw_end(&w, '}');
-    return text_take(&w.text, ret_text, NULL);
+    hostdesc_writer_init(&writer, rows);
+    do
+        r = hostdesc_writer_step(&writer, ret_text);
+    while (r > 0);
+    hostdesc_writer_done(&writer);
+    return r;
 }

@@ -50,6 +50,28 @@ def test_generations(tap, world):
         tap.equal(set(stats["collection_errors"].values()), {0}, "no errors on a simulated host")
 
 
+def test_while_it_is_built(tap, world):
+    """A status that takes many dispatches to build is of one generation, and not older than what was seen before."""
+    host = many_domains(4096, 16, 16)
+    for domain in host["domains"]:
+        domain["node_pages"] = [7] * 16
+        domain["total_pages"] = 7 * 16
+    world.daemon(world.host(host))
+    good = []
+    with world.connect() as first, world.connect() as second:
+        wait_for_generation(first)
+        for _ in range(8):
+            seen = get(first, "Generation")
+            serial = first.send(NAME, PATH, INTERFACE, "GetStatus")
+            listed = len(call(second, "ListDomains")[0])
+            document = json.loads(first.answer(serial)[0])
+            good.append(document["generation"] >= seen and len(document["domains"]) == listed == 4096 and
+                        get(second, "Generation") >= document["generation"])
+            time.sleep(0.3)
+        tap.ok(len(json.dumps(document)) > 3 << 20, "it is a large one")
+    tap.equal(good, [True] * 8, "each is whole, and as new as what others were told")
+
+
 def test_errors(tap, world):
     host = four_nodes(features=[])
     del host["domains"][1]["node_pages"]
@@ -134,4 +156,4 @@ def test_too_large(tap, world):
 
 
 run_tests(test_methods, test_properties, test_generations, test_errors, test_many_domains, test_odd_names,
-          test_too_large)
+          test_too_large, test_while_it_is_built)

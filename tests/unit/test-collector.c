@@ -315,6 +315,90 @@ static void test_reload(void **state)
     close_world(&world);
 }
 
+typedef struct Captured {
+    unsigned n;
+    int error;
+    char *text;      /* owned */
+    unsigned begins; /* of the source, when it came */
+    const Fake *fake;
+} Captured;
+
+static void on_captured(int error, const char *text, size_t size, void *userdata)
+{
+    Captured *captured = userdata;
+
+    captured->n++;
+    captured->error = error;
+    captured->begins = captured->fake->n_begins;
+    free(captured->text);
+    captured->text = text ? strdup(text) : NULL;
+    assert_int_equal(size, text ? strlen(text) : 0);
+}
+
+static void test_capture(void **state)
+{
+    Captured captured = {0};
+    HostRows *rows = NULL;
+    char *error = NULL;
+    World world;
+
+    open_world(&world, (Fake){.steps = 10, .step_us = MS});
+    captured.fake = &world.fake;
+    run(&world, 5000, &world.fake.n_steps, 4);
+    assert_int_equal(collector_capture(world.collector, on_captured, &captured), 0);
+    assert_int_equal(collector_capture(world.collector, on_captured, &captured), -EALREADY);
+    run(&world, 5000, &captured.n, 1);
+    assert_int_equal(captured.begins, 2); /* not of the collection that was under way */
+    assert_true(world.fake.full[1]);
+    assert_true(world.fake.begun_us[1] - world.fake.begun_us[0] < 900 * MS); /* nor of the next tick's */
+    assert_int_equal(captured.error, 0);
+    assert_int_equal(hostdesc_parse(captured.text, strlen(captured.text), &rows, &error), 0);
+    assert_int_equal(rows->n_nodes, 1);
+    assert_int_equal(rows->nodes[0].size, 1);
+    host_rows_free(rows);
+    run(&world, 5000, &world.n_good, 3); /* what was captured is sealed too */
+    assert_int_equal(world.n_good, 3);
+    assert_int_equal(captured.n, 1);
+    free(captured.text);
+    close_world(&world);
+}
+
+static void test_capture_fails(void **state)
+{
+    Captured captured = {0};
+    World world;
+
+    open_world(&world, (Fake){.steps = 1});
+    captured.fake = &world.fake;
+    run(&world, 5000, &world.n_good, 1);
+    world.fake.step_error = -EIO;
+    assert_int_equal(collector_capture(world.collector, on_captured, &captured), 0);
+    run(&world, 5000, &captured.n, 1);
+    assert_int_equal(captured.error, -EIO);
+    assert_null(captured.text);
+    world.fake.step_error = 0;
+    assert_int_equal(collector_capture(world.collector, on_captured, &captured), 0);
+    run(&world, 5000, &captured.n, 2);
+    assert_int_equal(captured.error, 0);
+    free(captured.text);
+    close_world(&world);
+}
+
+static void test_interval(void **state)
+{
+    World world;
+
+    open_world(&world, (Fake){.steps = 1});
+    run(&world, 5000, &world.n_good, 1);
+    collector_set_interval(world.collector, 200 * MS);
+    run(&world, 5000, &world.n_good, 5);
+    assert_in_range(world.fake.begun_us[4] - world.fake.begun_us[1], 580 * MS, 990 * MS);
+    collector_set_interval(world.collector, 60000 * MS);
+    run(&world, 1500, &world.n_good, 6);
+    close_world(&world);
+    assert_int_equal(world.n_good, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +412,9 @@ int main(void)
         cmocka_unit_test(test_begin_fails),
         cmocka_unit_test(test_events_lost),
         cmocka_unit_test(test_reload),
+        cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_capture_fails),
+        cmocka_unit_test(test_interval),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
