@@ -66,3 +66,4 @@ check-patches:
 EXTRA_DIST += tests/tap.py $(tree_tests) proto/xen_numa_heap.h
 include tests/integration/local.mk
 include tests/golden/local.mk
+include tests/unit/hwloc.mk

@@ -14,11 +14,15 @@ static int failed(void)
     return errno > 0 ? -errno : -EIO;
 }
 
-/* Nothing but what is counted, to keep it small; no CPUID, for which hwloc would move this process over all CPUs. */
+/*
+ * Nothing but what is counted, to keep it small; no CPUID, for which hwloc would move this process over all CPUs; also
+ * what a control group keeps this process from: dom0 is looked at, not the daemon.
+ */
 static int load(hwloc_topology_t topology)
 {
     errno = 0;
-    if (hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) < 0 ||
+    if (hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
+        hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) < 0 ||
         hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86") < 0 ||
         hwloc_topology_load(topology) < 0)
         return failed();

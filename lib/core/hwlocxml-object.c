@@ -106,19 +106,6 @@ void hwloc_write_nodes(HwlocWriter *w, nodeid_t first, const Text *cpus)
 
 #define PCI_BUS_TEXT 7 /* "0000:3b" */
 
-/* Whether it is "0000:3b:00.0", as hwloc wants it. */
-static bool is_pci_address(const char *text)
-{
-    static const char form[] = "xxxx:xx:xx.x";
-
-    if (strlen(text) != sizeof(form) - 1)
-        return false;
-    for (size_t i = 0; form[i]; i++)
-        if (form[i] == 'x' ? !strchr("0123456789abcdefABCDEF", text[i]) : text[i] != form[i])
-            return false;
-    return true;
-}
-
 /* Nobody told a device's class and maker: both are 0, and lstopo shows it with --whole-io. */
 static void write_pci_device(HwlocWriter *w, const DeviceRow *device)
 {
@@ -127,15 +114,6 @@ static void write_pci_device(HwlocWriter *w, const DeviceRow *device)
     xmlw_attribute(&w->xml, "pci_busid", device->pci);
     xmlw_attribute(&w->xml, "pci_type", "0000 [0000:0000] [0000:0000] 00");
     xmlw_attribute(&w->xml, "pci_link_speed", "0.000000");
-    hwloc_end_object(w);
-}
-
-/* A device whose address hwloc would not understand. */
-static void write_other_device(HwlocWriter *w, const DeviceRow *device)
-{
-    hwloc_begin_object(w, "Misc", ROW_INVALID);
-    xmlw_attribute(&w->xml, "name", device->pci);
-    hwloc_add_gp_index(w);
     hwloc_end_object(w);
 }
 
@@ -159,8 +137,6 @@ static void write_devices_of(HwlocWriter *w, size_t node)
     for (uint32_t i = w->device_of[node]; i != UINT32_MAX; i = w->next_device[i]) {
         const DeviceRow *device = &w->s->devices[i];
 
-        if (!is_pci_address(device->pci))
-            continue;
         if (bus && strncmp(bus->pci, device->pci, PCI_BUS_TEXT) != 0)
             hwloc_end_object(w);
         if (!bus || strncmp(bus->pci, device->pci, PCI_BUS_TEXT) != 0)
@@ -170,9 +146,6 @@ static void write_devices_of(HwlocWriter *w, size_t node)
     }
     if (bus)
         hwloc_end_object(w);
-    for (uint32_t i = w->device_of[node]; i != UINT32_MAX; i = w->next_device[i])
-        if (!is_pci_address(w->s->devices[i].pci))
-            write_other_device(w, &w->s->devices[i]);
 }
 
 void hwloc_write_devices(HwlocWriter *w, nodeid_t first)
