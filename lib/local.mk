@@ -22,6 +22,7 @@ libcore_la_SOURCES = \
 	lib/core/hwlocxml-object.c lib/core/hwlocxml-object.h \
 	lib/core/hwlocxml-tree.c lib/core/hwlocxml-tree.h \
 	lib/core/jsonreader.c lib/core/jsonreader.h \
+	lib/core/jsonscan.c lib/core/jsonscan.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/locality.c lib/core/locality.h \
 	lib/core/rows.c lib/core/rows.h \

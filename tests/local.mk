@@ -15,6 +15,7 @@ unit_tests = \
 	tests/unit/test-firmware \
 	tests/unit/test-hostdesc \
 	tests/unit/test-hostdesc-write \
+	tests/unit/test-json \
 	tests/unit/test-locality \
 	tests/unit/test-seal \
 	tests/unit/test-slit \
@@ -32,6 +33,7 @@ tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
 tests_unit_test_firmware_SOURCES = tests/unit/test-firmware.c $(table_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
+tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/unit.h
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
 tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
 tests_unit_test_slit_SOURCES = tests/unit/test-slit.c $(table_headers)

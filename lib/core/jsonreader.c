@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "jsonreader.h"
 
-#include <ctype.h>
+#include "jsonscan.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -37,83 +38,38 @@ int json_refuse(JsonReader *reader, const JsonPath *path, const char *format, ..
     return text_take(&text, &reader->error, NULL) < 0 ? -ENOMEM : JSON_E_REFUSED;
 }
 
-/* Whether the digits are a number above 2^64 - 1. */
-static bool too_large(const char *digits, size_t n)
+static int parse(JsonReader *reader, json_tokener *tokener, const char *text, int size, json_object **ret_tree)
 {
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(digits[i] - '0'), &value))
-            return true;
-    return false;
-}
-
-/*
- * json-c turns a whole number that is too large into the largest it knows, without a word. Such a number is given an
- * exponent here: it is then read as a fraction, and refused, with its path, by whoever wants a whole number there.
- */
-static void mark_large_numbers(char *text, size_t size)
-{
-    bool in_string = false;
-
-    for (size_t i = 0; i < size; i++) {
-        size_t n = 0;
-
-        if (in_string && text[i] == '\\')
-            i++;
-        else if (text[i] == '"')
-            in_string = !in_string;
-        else if (!in_string && isdigit((unsigned char)text[i])) {
-            while (i + n < size && isdigit((unsigned char)text[i + n]))
-                n++;
-            if (too_large(text + i, n)) {
-                text[i + n - 2] = 'e';
-                text[i + n - 1] = '9';
-            }
-            i += n - 1;
-        }
-    }
-}
-
-static const char *parse_error(json_tokener *tokener, size_t size)
-{
+    json_object *tree = json_tokener_parse_ex(tokener, text, size);
     enum json_tokener_error error = json_tokener_get_error(tokener);
 
-    if (error == json_tokener_continue || (error == json_tokener_success && size == 0))
-        return "the text ends too early";
-    if (error == json_tokener_error_depth)
-        return "nested too deep";
-    return json_tokener_error_desc(error);
+    if (error == json_tokener_continue) { /* a number ends with the text, for all that json-c knows */
+        tree = json_tokener_parse_ex(tokener, "", -1);
+        error = json_tokener_get_error(tokener);
+    }
+    if (error != json_tokener_success)
+        return json_refuse(reader, NULL, "not JSON: %s, at byte %zu", json_tokener_error_desc(error),
+                           json_tokener_get_parse_end(tokener));
+    *ret_tree = tree;
+    return 0;
 }
 
-int json_parse(JsonReader *reader, const char *text, size_t size, int max_depth, json_object **ret_tree)
+int json_parse(JsonReader *reader, const char *text, size_t size, unsigned max_depth, json_object **ret_tree)
 {
-    _cleanup_free_ char *copy = NULL;
-    json_tokener *tokener = NULL;
-    json_object *tree = NULL;
-    int r = 0;
+    json_tokener *tokener;
+    int r;
 
     if (size > INT32_MAX)
         return json_refuse(reader, NULL, "too large");
-    copy = new_array(size, 1);
-    tokener = json_tokener_new_ex(max_depth);
-    if (!copy || !tokener) {
-        if (tokener)
-            json_tokener_free(tokener);
+    r = json_scan(reader, text, size, max_depth);
+    if (r != 0)
+        return r;
+    tokener = json_tokener_new_ex((int)max_depth + 2); /* json-c counts the values too */
+    if (!tokener)
         return -ENOMEM;
-    }
-    if (size)
-        memcpy(copy, text, size);
-    mark_large_numbers(copy, size);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
-    tree = json_tokener_parse_ex(tokener, copy, (int)size);
-    if (!tree)
-        r = json_refuse(reader, NULL, "not JSON: %s, at byte %zu", parse_error(tokener, size),
-                        json_tokener_get_parse_end(tokener));
+    r = parse(reader, tokener, text, (int)size, ret_tree);
     json_tokener_free(tokener);
-    if (r == 0)
-        *ret_tree = tree;
     return r;
 }
 

@@ -24,8 +24,8 @@ typedef struct JsonReader {
 int json_refuse(JsonReader *reader, const JsonPath *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Parses a whole text, at most max_depth deep. Numbers that no 64-bit integer holds are refused when they are read. */
-int json_parse(JsonReader *reader, const char *text, size_t size, int max_depth, json_object **ret_tree);
+/* Parses a whole text, of nothing but JSON (see json_scan()). A tree of NULL is the value null. */
+int json_parse(JsonReader *reader, const char *text, size_t size, unsigned max_depth, json_object **ret_tree);
 static inline void json_object_putp(json_object **object)
 {
     json_object_put(*object);
