@@ -25,6 +25,7 @@ libcore_la_SOURCES = \
 	lib/core/jsonscan.c lib/core/jsonscan.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/locality.c lib/core/locality.h \
+	lib/core/remote-host.c lib/core/remote-host.h \
 	lib/core/rows.c lib/core/rows.h \
 	lib/core/seal.c lib/core/seal.h \
 	lib/core/seal-topology.c lib/core/seal-topology.h \
@@ -51,7 +52,10 @@ nodist_pkgconfig_DATA = lib/client/numadxen.pc
 libnumadxen_la_SOURCES = \
 	lib/client/bus-error.c lib/client/bus-error.h \
 	lib/client/client.c \
-	lib/client/numadxen.h
+	lib/client/numadxen.h \
+	lib/client/ready.c lib/client/ready.h \
+	lib/client/remote.c lib/client/remote.h \
+	lib/core/remote-host.c lib/core/remote-host.h
 libnumadxen_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
 libnumadxen_la_LIBADD = $(SYSTEMD_LIBS)
 libnumadxen_la_LDFLAGS = -version-info 0:0:0 -Wl,--version-script=$(top_srcdir)/lib/client/numadxen.map -Wl,-z,defs

@@ -16,8 +16,9 @@ enum {
 
 /* Options that every command takes, before or after the command. */
 typedef struct Globals {
-    const char *host; /* answer from this host description; NULL: ask the daemon */
-    const char *bus;  /* NULL: the system bus */
+    const char *host;   /* answer from this host description; NULL: ask the daemon */
+    const char *bus;    /* NULL: the system bus */
+    const char *remote; /* [USER@]HOST, whose system bus is asked; NULL: this machine */
     bool no_color;
 } Globals;
 

@@ -10,8 +10,15 @@
 static const char patch_fix[] =
     "build and boot the patched hypervisor: hypervisor-patches/README.md; on a patched one see numad-xend's journal";
 
-const DoctorAdvice *doctor_advice(bool system_bus)
+const DoctorAdvice *doctor_advice(bool system_bus, bool remote)
 {
+    static const DoctorAdvice there = {
+        .start_bus = "see to what it says; there, dbus must run and systemd-stdio-bridge must be installed",
+        .admit = "see the bus policy there",
+        .start = "there: systemctl start numad-xend; journalctl -u numad-xend says more",
+        .restart = "there: systemctl restart numad-xend; journalctl -u numad-xend may say why",
+        .log = "there: journalctl -u numad-xend says more",
+    };
     static const DoctorAdvice here = {
         .start_bus = "systemctl start dbus, or give another address with --bus",
         .admit = "see the bus policy",
@@ -27,6 +34,8 @@ const DoctorAdvice *doctor_advice(bool system_bus)
         .log = "see what numad-xend prints",
     };
 
+    if (remote)
+        return &there;
     return system_bus ? &here : &elsewhere;
 }
 

@@ -103,7 +103,7 @@ static void write_text(const CheckList *checks, const Screen *screen, Text *to)
 /* sd-bus reads the environment too. */
 static bool on_system_bus(const Globals *globals)
 {
-    return !globals->host && !globals->bus && !secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
+    return !globals->host && !globals->bus && !globals->remote && !secure_getenv("DBUS_SYSTEM_BUS_ADDRESS");
 }
 
 static void check_version(CheckList *checks, Feed *feed, const DoctorAdvice *advice)
@@ -120,7 +120,7 @@ static void check_version(CheckList *checks, Feed *feed, const DoctorAdvice *adv
 
 static void check_document(CheckList *checks, Feed *feed, const char *status, bool live)
 {
-    bool system_bus = on_system_bus(feed->globals);
+    bool system_bus = on_system_bus(feed->globals), remote = feed->globals->remote;
     _cleanup_(status_view_free_p) StatusView *view = NULL;
     _cleanup_free_ char *error = NULL;
 
@@ -129,12 +129,12 @@ static void check_document(CheckList *checks, Feed *feed, const char *status, bo
                        error ? error : "not enough memory");
         return;
     }
-    if (live && !view->host.simulated) {
+    if (live && !view->host.simulated && !remote) { /* what this machine has says nothing of another */
         if (system_bus)
             doctor_check_policy(checks);
         doctor_check_machine(checks);
     }
-    doctor_check_status(checks, view, live ? (int64_t)time(NULL) : -1, doctor_advice(system_bus));
+    doctor_check_status(checks, view, live ? (int64_t)time(NULL) : -1, doctor_advice(system_bus, remote));
 }
 
 static const char *fix_of_daemon(const Feed *feed, const DoctorAdvice *advice)
@@ -155,7 +155,7 @@ static const char *fix_of_daemon(const Feed *feed, const DoctorAdvice *advice)
 /* Without the daemon what this machine tells is all there is, and likely why there is none. */
 static void check_daemon(CheckList *checks, Feed *feed)
 {
-    const DoctorAdvice *advice = doctor_advice(on_system_bus(feed->globals));
+    const DoctorAdvice *advice = doctor_advice(on_system_bus(feed->globals), feed->globals->remote);
     _cleanup_free_ char *status = NULL;
     int r;
 
@@ -170,7 +170,7 @@ static void check_daemon(CheckList *checks, Feed *feed)
     if (r == 0) {
         check_version(checks, feed, advice);
         check_document(checks, feed, status, true);
-    } else {
+    } else if (!feed->globals->remote) {
         if (on_system_bus(feed->globals))
             doctor_check_policy(checks);
         doctor_check_machine(checks);

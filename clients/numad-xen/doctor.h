@@ -34,5 +34,5 @@ void doctor_check_machine(CheckList *checks);
 void doctor_check_policy(CheckList *checks);
 /* Of a status, whoever told it. now: CLOCK_REALTIME in seconds, -1: its age says nothing. */
 void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now, const DoctorAdvice *advice);
-/* The machine's system bus, or another one; a daemon that is not asked is as on another one. */
-const DoctorAdvice *doctor_advice(bool system_bus);
+/* The machine's system bus, another one, or another machine's; a daemon that is not asked is as on another bus. */
+const DoctorAdvice *doctor_advice(bool system_bus, bool remote);

@@ -110,7 +110,8 @@ int feed_connect(Feed *feed)
 
     if (feed->client)
         return 0;
-    r = numadx_open(feed->globals->bus, &feed->client);
+    r = feed->globals->remote ? numadx_open_remote(feed->globals->remote, &feed->client)
+                              : numadx_open(feed->globals->bus, &feed->client);
     return r < 0 ? fail_client(feed, r) : 0;
 }
 

@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include "command.h"
+#include "lib/core/remote-host.h"
 #include "report.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define OPTION_REMOTE 'H' /* has no long form */
 enum { OPTION_HOST = 1000, OPTION_BUS, OPTION_NO_COLOR, OPTION_HELP, OPTION_VERSION };
 
 static const struct option global_options[] = {
@@ -18,6 +20,7 @@ static const struct option global_options[] = {
 static const char global_help[] = "Options of every command, before or after it:\n"
                                   "  --host FILE    answer from a host description, without a daemon\n"
                                   "  --bus ADDRESS  ask on this D-Bus bus instead of the system bus\n"
+                                  "  -H [USER@]HOST ask another host's daemon, over ssh\n"
                                   "  --no-color     no colours on a terminal\n"
                                   "  --help         print this\n"
                                   "  --version      print the version\n"
@@ -49,6 +52,18 @@ static int set_text(const char **to, const char *option, const char *value)
 {
     if (!*value) {
         report("%s: an empty value", option);
+        return STATUS_USAGE;
+    }
+    *to = value;
+    return 0;
+}
+
+static int set_remote(const char **to, const char *value)
+{
+    const char *fault = remote_host_fault(value);
+
+    if (fault) {
+        report("-H: '%s': %s: give [USER@]HOST", value, fault);
         return STATUS_USAGE;
     }
     *to = value;
@@ -93,6 +108,8 @@ static int take_global(const Command *command, Globals *globals, int option, con
         return set_text(&globals->host, "--host", value);
     case OPTION_BUS:
         return set_text(&globals->bus, "--bus", value);
+    case OPTION_REMOTE:
+        return set_remote(&globals->remote, value);
     case OPTION_NO_COLOR:
         globals->no_color = true;
         return 0;
@@ -112,7 +129,7 @@ int options_parse_globals(Globals *globals, int argc, char **argv, int *ret_inde
 
     memcpy(all, global_options, sizeof(global_options));
     opterr = 0;
-    while ((option = getopt_long(argc, argv, "+:", all, NULL)) >= 0) {
+    while ((option = getopt_long(argc, argv, "+:H:", all, NULL)) >= 0) {
         if (option == '?' || option == ':')
             return refuse_option(NULL, all, option, argv[optind - 1]);
         r = take_global(NULL, globals, option, optarg);
@@ -130,8 +147,13 @@ static int check_rest(const Command *command, const Globals *globals, int argc, 
         report("%s: %s: takes no such argument", command->name, argv[optind]);
         return usage_error(command);
     }
-    if (globals->host && globals->bus) {
-        report("%s: --host and --bus: give one, a host description or a daemon to ask", command->name);
+    if (globals->host && (globals->bus || globals->remote)) {
+        report("%s: --host and %s: give one, a host description or a daemon to ask", command->name,
+               globals->bus ? "--bus" : "-H");
+        return usage_error(command);
+    }
+    if (globals->bus && globals->remote) {
+        report("%s: --bus and -H: give one, a bus of this machine or another machine", command->name);
         return usage_error(command);
     }
     return 0;
@@ -141,6 +163,7 @@ int options_parse(const Command *command, Globals *globals, int argc, char **arg
                   const struct option *long_options, OptionHandler handler, void *state)
 {
     struct option all[OPTIONS_MAX + ARRAY_SIZE(global_options) + 1] = {0};
+    char letters[2 * OPTIONS_MAX + 8];
     size_t n = 0;
     int option, r;
 
@@ -149,10 +172,12 @@ int options_parse(const Command *command, Globals *globals, int argc, char **arg
         n++;
     }
     memcpy(all + n, global_options, sizeof(global_options));
-    while ((option = getopt_long(argc, argv, short_options, all, NULL)) >= 0) {
+    snprintf(letters, sizeof(letters), "%sH:", short_options);
+    while ((option = getopt_long(argc, argv, letters, all, NULL)) >= 0) {
         if (option == '?' || option == ':')
             return refuse_option(command, all, option, argv[optind - 1]);
-        r = option >= OPTION_HOST ? take_global(command, globals, option, optarg) : handler(option, optarg, state);
+        r = option >= OPTION_HOST || option == OPTION_REMOTE ? take_global(command, globals, option, optarg)
+                                                             : handler(option, optarg, state);
         if (r != 0)
             return r;
     }

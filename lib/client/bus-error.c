@@ -58,15 +58,22 @@ static int errno_of_name(const char *name)
     return 0;
 }
 
+static bool is_lost(int r)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
+        if (-r == lost[i])
+            return true;
+    return false;
+}
+
 static int errno_of_failure(int r, const sd_bus_error *error)
 {
     int named = error && error->name ? errno_of_name(error->name) : 0;
 
     if (named)
         return named;
-    for (size_t i = 0; i < ARRAY_SIZE(lost); i++)
-        if (-r == lost[i])
-            return ENOTCONN;
+    if (is_lost(r))
+        return ENOTCONN;
     return r < 0 ? -r : EIO;
 }
 
@@ -85,33 +92,41 @@ static char *bus_text(const char *address)
     return address ? make_text("the bus %s", address, NULL) : strdup("the system bus");
 }
 
-static char *no_answer(const char *address)
+static char *no_answer(BusPlace place)
 {
-    if (!address)
+    if (place.host)
+        return make_text(
+            "no answer from numad-xend on %s in 5 s: 'systemctl status numad-xend' there says what it does", place.host,
+            NULL);
+    if (!place.address)
         return strdup("no answer from numad-xend in 5 s: systemctl status numad-xend says what it does");
-    return make_text("no answer from numad-xend on the bus %s in 5 s: start it again if it hangs", address, NULL);
+    return make_text("no answer from numad-xend on the bus %s in 5 s: start it again if it hangs", place.address, NULL);
 }
 
-static char *not_running(const char *address)
+static char *not_running(BusPlace place, bool bus_lost)
 {
-    if (!address)
+    if (place.host && bus_lost)
+        return make_text("the connection to %s is lost", place.host, NULL);
+    if (place.host)
+        return make_text("numad-xend is not running on %s: 'systemctl start numad-xend' there", place.host, NULL);
+    if (!place.address)
         return strdup("numad-xend is not running: systemctl start numad-xend");
-    return make_text("numad-xend is not running on the bus %s: start numad-xend --bus %s", address, NULL);
+    return make_text("numad-xend is not running on the bus %s: start numad-xend --bus %s", place.address, NULL);
 }
 
-int bus_error_explain(int r, const sd_bus_error *error, const char *address, char **ret_text)
+int bus_error_explain(int r, const sd_bus_error *error, BusPlace place, char **ret_text)
 {
     const char *said = error && error->message && *error->message ? error->message : NULL;
     int number = errno_of_failure(r, error);
 
     switch (number) {
     case ENOTCONN:
-        *ret_text = not_running(address);
+        *ret_text = not_running(place, is_lost(r));
         break;
     case ETIMEDOUT:
         *ret_text = error && error->name && strcmp(error->name, DBUS "NoReply") == 0
                         ? make_text("numad-xend did not answer: %s", said, NULL)
-                        : no_answer(address);
+                        : no_answer(place);
         break;
     case EACCES:
         *ret_text = make_text("not permitted: %s", said ? said : "the bus policy refuses it", NULL);

@@ -3,35 +3,29 @@
 
 #include "bus-error.h"
 #include "lib/core/base.h"
+#include "ready.h"
+#include "remote.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define BUS_NAME "org.numadxen.NumadXen1"
 #define BUS_PATH "/org/numadxen/NumadXen1"
 #define BUS_INTERFACE "org.numadxen.NumadXen1"
 
-#define ANSWER_USEC (5 * 1000000ull)
 #define EXPORT __attribute__((visibility("default")))
 
 struct numadx_client {
     sd_bus *bus;   /* NULL when it could not be reached */
     char *address; /* NULL: the machine's system bus */
+    char *host;    /* whose system bus it is, over ssh; NULL: not another host's */
+    pid_t ssh;     /* then, the process that holds the connection */
     char *error;
 };
 
 DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref)
 #define _cleanup_message_ _cleanup_(sd_bus_message_unref_p)
 #define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
-
-static uint64_t now_usec(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 static int set_error(numadx_client *client, int r, char *text)
 {
@@ -44,7 +38,7 @@ static int fail_call(numadx_client *client, int r, const sd_bus_error *error)
 {
     char *text = NULL;
 
-    r = bus_error_explain(r, error, client->address, &text);
+    r = bus_error_explain(r, error, (BusPlace){client->address, client->host}, &text);
     return set_error(client, r, text);
 }
 
@@ -55,28 +49,6 @@ static int fail_answer(numadx_client *client, const char *member, int r)
     if (asprintf(&text, "numad-xend's answer to %s makes no sense: is it of another version?", member) < 0)
         text = NULL;
     return set_error(client, r == -ENOMEM ? r : -EBADMSG, text);
-}
-
-/* sd-bus greets the bus in the first call and gives that 90 s; nobody waits so long for a bus that does not answer. */
-static int wait_until_ready(sd_bus *bus)
-{
-    uint64_t deadline = now_usec() + ANSWER_USEC, now;
-    int r;
-
-    while ((r = sd_bus_is_ready(bus)) == 0) {
-        r = sd_bus_process(bus, NULL);
-        if (r < 0)
-            return r;
-        if (r > 0)
-            continue;
-        now = now_usec();
-        if (now >= deadline)
-            return -ETIMEDOUT;
-        r = sd_bus_wait(bus, deadline - now);
-        if (r < 0 && r != -EINTR)
-            return r;
-    }
-    return r < 0 ? r : 0;
 }
 
 /* `given`: by the caller; `address`: the one in use, NULL for the machine's system bus. */
@@ -100,7 +72,7 @@ static int open_bus(const char *given, const char *address, sd_bus **ret_bus)
     if (r >= 0)
         r = sd_bus_set_method_call_timeout(bus, ANSWER_USEC);
     if (r >= 0)
-        r = wait_until_ready(bus);
+        r = ready_wait(bus, ANSWER_USEC, NULL);
     if (r < 0) {
         sd_bus_close_unref(bus);
         return r;
@@ -131,12 +103,32 @@ EXPORT int numadx_open(const char *address, numadx_client **ret_client)
     return set_error(client, r, text);
 }
 
+EXPORT int numadx_open_remote(const char *host, numadx_client **ret_client)
+{
+    numadx_client *client;
+    char *text = NULL;
+    int r;
+
+    *ret_client = client = calloc(1, sizeof(*client));
+    if (!client)
+        return -ENOMEM;
+    client->host = strdup(host);
+    if (!client->host)
+        return -ENOMEM;
+    r = remote_open(host, REMOTE_PATIENCE_USEC, &client->bus, &client->ssh, &text);
+    if (r >= 0)
+        r = sd_bus_set_method_call_timeout(client->bus, ANSWER_USEC);
+    return r < 0 ? set_error(client, r, text) : 0;
+}
+
 EXPORT void numadx_close(numadx_client *client)
 {
     if (!client)
         return;
     sd_bus_close_unref(client->bus);
+    remote_end(client->ssh);
     free(client->address);
+    free(client->host);
     free(client->error);
     free(client);
 }

@@ -22,6 +22,12 @@ typedef struct numadx_client numadx_client;
  * numadx_error() (NULL only when memory is short); close it in any case.
  */
 int numadx_open(const char *address, numadx_client **ret_client);
+/*
+ * The same for the system bus of another host, `host` being [USER@]HOST. Runs `ssh -xT -- HOST systemd-stdio-bridge`, a
+ * child of the caller that numadx_close() ends; ssh may ask for a password on the terminal, for a minute. -EINVAL:
+ * nothing that may stand on ssh's command line.
+ */
+int numadx_open_remote(const char *host, numadx_client **ret_client);
 void numadx_close(numadx_client *client); /* takes NULL */
 /* What went wrong in the last failed call: "what: why". Valid until the next call; never NULL. */
 const char *numadx_error(const numadx_client *client);

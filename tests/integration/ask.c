@@ -6,8 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
-/* Calls libnumadxen as its users do: `ask ADDRESS status|topology|hwloc|version|domains|memory [DOMID]`. */
+/*
+ * Calls libnumadxen as its users do: `ask ADDRESS|ssh:HOST status|topology|hwloc|version|domains|memory [DOMID]`, and
+ * tells of a child that the library has left behind.
+ */
 
 typedef int (*GetText)(numadx_client *client, char **ret_text);
 
@@ -61,6 +65,13 @@ static int ask(numadx_client *client, const char *what, const char *argument)
     return print_memory(client, argument);
 }
 
+static int connect_to(const char *where, numadx_client **ret_client)
+{
+    if (strncmp(where, "ssh:", 4) == 0)
+        return numadx_open_remote(where + 4, ret_client);
+    return numadx_open(*where ? where : NULL, ret_client);
+}
+
 int main(int argc, char **argv)
 {
     numadx_client *client;
@@ -68,11 +79,13 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
-    r = numadx_open(*argv[1] ? argv[1] : NULL, &client);
+    r = connect_to(argv[1], &client);
     if (r == 0)
         r = ask(client, argv[2], argc > 3 ? argv[3] : "0");
     if (r < 0)
         printf("%s: %s\n", strerrorname_np(-r), numadx_error(client));
     numadx_close(client);
+    if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD)
+        puts("a child is left");
     return r < 0;
 }

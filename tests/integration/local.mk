@@ -6,13 +6,15 @@ integration_tests = \
 	tests/integration/test-life.py \
 	tests/integration/test-notify.py \
 	tests/integration/test-read.py \
-	tests/integration/test-reload.py
+	tests/integration/test-reload.py \
+	tests/integration/test-remote.py
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/world.py
 
 daemon_unit_tests = \
 	tests/unit/test-collector \
 	tests/unit/test-limit \
+	tests/unit/test-remote \
 	tests/unit/test-settings
 check_PROGRAMS += $(daemon_unit_tests)
 TESTS += $(daemon_unit_tests)
@@ -25,6 +27,9 @@ tests_unit_test_collector_LDADD = $(daemon_unit_ldadd)
 tests_unit_test_limit_SOURCES = tests/unit/test-limit.c tests/unit/unit.h
 tests_unit_test_limit_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_limit_LDADD = $(daemon_unit_ldadd)
+tests_unit_test_remote_SOURCES = tests/unit/test-remote.c tests/unit/unit.h lib/client/ready.c lib/client/remote.c
+tests_unit_test_remote_CFLAGS = $(daemon_unit_cflags)
+tests_unit_test_remote_LDADD = libcore.la $(CMOCKA_LIBS) $(SYSTEMD_LIBS)
 tests_unit_test_settings_SOURCES = tests/unit/test-settings.c tests/unit/unit.h
 tests_unit_test_settings_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_settings_LDADD = $(daemon_unit_ldadd)

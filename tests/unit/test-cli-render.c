@@ -139,7 +139,7 @@ static void render_all(const char *status, const char *topology)
         render_status(view, &in_pipe, 1767225600, &text);
         render_status(view, &terminal, 1767225600, &text);
         render_numastat(view, view->domains, view->n_domains, &in_pipe, &text);
-        doctor_check_status(&checks, view, 1767225600, doctor_advice(true));
+        doctor_check_status(&checks, view, 1767225600, doctor_advice(true, false));
     }
     if (topology_view_new(topology, &topology_view, &error2) == 0)
         render_topology(topology_view, &in_pipe, &text);
