@@ -15,16 +15,32 @@ static void add_hex_word(Text *text, uint32_t word)
     text_add_bytes(text, digits, sizeof(digits) - 1);
 }
 
+/* The commas around n - 1 words of 0. */
+static void add_commas(Text *text, unsigned n)
+{
+    char commas[64];
+
+    memset(commas, ',', sizeof(commas));
+    for (; n > sizeof(commas); n -= sizeof(commas))
+        text_add_bytes(text, commas, sizeof(commas));
+    text_add_bytes(text, commas, n);
+}
+
 void set_text_finish(SetText *set)
 {
+    unsigned above = set->n_words; /* the last word that was written */
+
     set->text.size = 0;
     for (unsigned i = set->n_words; i-- > 0; set->words[i] = 0) {
+        if (!set->words[i] && i > 0)
+            continue;
+        if (above != set->n_words)
+            add_commas(&set->text, above - i);
         if (set->words[i])
             add_hex_word(&set->text, set->words[i]);
-        else if (i == 0)
+        else
             text_add(&set->text, "0x0");
-        if (i > 0)
-            text_add_bytes(&set->text, ",", 1);
+        above = i;
     }
     if (set->n_words == 0)
         text_add(&set->text, "0x0");

@@ -172,6 +172,18 @@ static void write_machine(HwlocWriter *w)
 
 /* --- distances --- */
 
+/* A million of them on the largest host. */
+static void add_number(Text *numbers, uint32_t value)
+{
+    char digits[] = "4294967295 ";
+    size_t i = sizeof(digits) - 2;
+
+    do
+        digits[--i] = (char)('0' + value % 10);
+    while (value /= 10);
+    text_add_bytes(numbers, digits + i, sizeof(digits) - 1 - i);
+}
+
 static void write_list(HwlocWriter *w, const char *element, Text *numbers)
 {
     xmlw_begin(&w->xml, element);
@@ -193,19 +205,15 @@ static void write_distances(HwlocWriter *w, size_t n_existing)
     xmlw_attribute(&w->xml, "name", "NUMALatency");
     xmlw_attribute(&w->xml, "indexing", "os");
     for (nodeid_t node = 0; node < s->n_nodes; node++)
-        if (s->nodes[node].exists) {
-            text_add_u64(&numbers, node);
-            text_add_bytes(&numbers, " ", 1);
-        }
+        if (s->nodes[node].exists)
+            add_number(&numbers, node);
     write_list(w, "indexes", &numbers);
     for (nodeid_t from = 0; from < s->n_nodes; from++) {
         if (!s->nodes[from].exists)
             continue;
         for (nodeid_t to = 0; to < s->n_nodes; to++)
-            if (s->nodes[to].exists) {
-                text_add_u64(&numbers, snapshot_distance(s, from, to));
-                text_add_bytes(&numbers, " ", 1);
-            }
+            if (s->nodes[to].exists)
+                add_number(&numbers, snapshot_distance(s, from, to));
         write_list(w, "u64values", &numbers);
     }
     xmlw_end(&w->xml, "distances2");
