@@ -10,6 +10,7 @@ libcore_la_SOURCES = \
 	lib/core/firmware.c lib/core/firmware.h \
 	lib/core/firmware-match.c lib/core/firmware-match.h \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
+	lib/core/hostdesc-anonymize.c \
 	lib/core/hostdesc-cpus.c \
 	lib/core/hostdesc-devices.c \
 	lib/core/hostdesc-domain.c \

@@ -273,11 +273,72 @@ static void test_no_nodes(void **state)
     assert_null(text);
 }
 
+static uint8_t sum_of(const uint8_t *bytes, size_t size)
+{
+    uint8_t sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + bytes[i]);
+    return sum;
+}
+
+static void assert_row(const DomainRow *domain, const char *name, const char *uuid)
+{
+    char text[DOMAIN_UUID_TEXT];
+
+    if (name)
+        assert_string_equal(domain->name, name);
+    else
+        assert_null(domain->name);
+    if (uuid)
+        assert_string_equal(domain_uuid_to_text(domain, text), uuid);
+    else
+        assert_null(domain_uuid_to_text(domain, text));
+}
+
+static void test_anonymize(void **state)
+{
+    _cleanup_(host_rows_free_p) HostRows *rows = xen_host(), *other = xen_host();
+    _cleanup_free_ char *text = NULL;
+    uint8_t srat[48], slit[20];
+
+    for (size_t i = 0; i < sizeof(srat); i++)
+        srat[i] = (uint8_t) "SECRET"[i % 6];
+    memcpy(slit, srat, sizeof(slit));
+    assert_int_equal(firmware_new(srat, sizeof(srat), slit, sizeof(slit), &rows->firmware), 0);
+    other->firmware = firmware_ref(rows->firmware);
+    add_domain(rows, (DomainRow){.domid = 0, .name = strdup("SECRET")});
+    add_domain(rows, (DomainRow){.domid = 1000, .name = strdup("SECRET"), .has_uuid = true, .uuid = {1, 2, 3}});
+    add_domain(rows, (DomainRow){.domid = 3, .has_uuid = true, .uuid = {1, 2, 3}});
+    assert_int_equal(hostdesc_anonymize(rows), 0);
+    assert_row(&rows->domains[0], "Domain-0", NULL);
+    assert_row(&rows->domains[1], "domain-1000", "00000000-0000-4000-8000-0000000003e8");
+    assert_row(&rows->domains[2], NULL, "00000000-0000-4000-8000-000000000003");
+    assert_int_equal(rows->firmware->srat_size, sizeof(srat));
+    assert_int_equal(sum_of(rows->firmware->srat_bytes, sizeof(srat)), sum_of(srat, sizeof(srat)));
+    assert_int_equal(sum_of(rows->firmware->slit_bytes, sizeof(slit)), sum_of(slit, sizeof(slit)));
+    for (size_t i = 10; i < 36; i++) {
+        assert_int_equal(rows->firmware->srat_bytes[i], 0);
+        if (i < sizeof(slit))
+            assert_int_equal(rows->firmware->slit_bytes[i], 0);
+    }
+    assert_memory_equal(rows->firmware->srat_bytes, srat, 9);
+    assert_memory_equal(rows->firmware->srat_bytes + 36, srat + 36, sizeof(srat) - 36);
+    assert_memory_equal(other->firmware->srat_bytes, srat, sizeof(srat)); /* what others hold */
+    assert_int_equal(hostdesc_document(rows, &text), 0);
+    assert_null(strstr(text, "SECRET"));
+    assert_int_equal(hostdesc_anonymize(rows), 0); /* again: nothing changes */
+    free(text);
+    assert_int_equal(hostdesc_document(rows, &text), 0);
+    assert_non_null(strstr(text, "\"domain-1000\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_hosts), cmocka_unit_test(test_everything), cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_moving_cpu),   cmocka_unit_test(test_firmware),   cmocka_unit_test(test_no_nodes),
+        cmocka_unit_test(test_anonymize),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
