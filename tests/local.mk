@@ -43,10 +43,32 @@ tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
 unit_headers = tests/unit/unit.h tests/unit/host.h
 table_headers = tests/unit/unit.h tests/unit/tables.h
 
-fuzz_tests = tests/fuzz/fuzz-hostdesc
+# Fuzz targets, tests/fuzz/fuzz-NAME.c. They replay their corpus, tests/fuzz/corpus/NAME; configured with
+# --enable-fuzzer they are libFuzzer's programs, which scripts/fuzz runs.
+fuzz_tests = \
+	tests/fuzz/fuzz-cpulist \
+	tests/fuzz/fuzz-hostdesc \
+	tests/fuzz/fuzz-slit \
+	tests/fuzz/fuzz-srat
+tests_fuzz_fuzz_cpulist_SOURCES = tests/fuzz/fuzz-cpulist.c $(fuzz_files)
+tests_fuzz_fuzz_cpulist_LDFLAGS = $(fuzz_flags)
+tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c $(fuzz_files)
+tests_fuzz_fuzz_hostdesc_LDFLAGS = $(fuzz_flags)
+tests_fuzz_fuzz_slit_SOURCES = tests/fuzz/fuzz-slit.c $(fuzz_files)
+tests_fuzz_fuzz_slit_LDFLAGS = $(fuzz_flags)
+tests_fuzz_fuzz_srat_SOURCES = tests/fuzz/fuzz-srat.c $(fuzz_files)
+tests_fuzz_fuzz_srat_LDFLAGS = $(fuzz_flags)
 check_PROGRAMS += $(fuzz_tests)
+if WITH_FUZZER
+fuzz_files = tests/fuzz/fuzz.h
+fuzz_flags = -fsanitize=fuzzer
+else
+fuzz_files = tests/fuzz/fuzz.h tests/fuzz/replay.c
 TESTS += $(fuzz_tests)
-tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c tests/fuzz/fuzz.h tests/fuzz/replay.c
+endif
+EXTRA_DIST += tests/fuzz/hostdesc.dict tests/fuzz/srat.dict
+fuzz-programs: $(fuzz_tests)
+.PHONY: fuzz-programs
 
 noinst_PROGRAMS += tests/bench/json
 tests_bench_json_SOURCES = tests/bench/json.c
