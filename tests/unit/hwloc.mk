@@ -4,12 +4,8 @@ hwloc_tests = \
 	tests/unit/test-hwlocxml \
 	tests/unit/test-hwloc-view
 check_PROGRAMS += $(hwloc_tests)
-<<<<<<< HEAD
-TESTS += $(hwloc_tests)
-=======
 TESTS += $(hwloc_tests) tests/golden/hwloc
 EXTRA_DIST += tests/golden/hwloc
->>>>>>> 0e7ca01 (wip)
 
 tests_unit_test_hwlocxml_SOURCES = tests/unit/test-hwlocxml.c tests/unit/hwloc-facts.c tests/unit/hwloc-facts.h \
 	$(unit_headers)
