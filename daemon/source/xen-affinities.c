@@ -3,29 +3,36 @@
 
 /* Affinities of domains and of their vCPUs, a few calls each: read when something changed, else in turn. */
 
+/* CPUs and nodes that came make masks longer. */
 static bool is_due(const XenSource *s, const KnownDomain *known, const DomainRow *row, const XenDomInfo *info)
 {
     return s->full || !known->has_affinities || xen_turn_of(s, known->domid) || known->n_vcpus != row->n_vcpus ||
-           known->n_online != info->nr_online_vcpus;
+           known->n_online != info->nr_online_vcpus || known->n_cpus != s->rows->n_cpus ||
+           known->n_nodes != s->rows->n_nodes;
 }
 
-/* 0, or negative: out of memory. A domain that is gone is marked so. */
+/* 1: read; 0: not; negative: out of memory. A domain that is gone is marked so. */
 static int read_node_affinity(XenSource *s, KnownDomain *known)
 {
     uint8_t mask[NODES_MAX / 8] = {0};
     uint32_t n_nodes = (uint32_t)s->rows->n_nodes;
-    int r = s->calls->ops->node_affinity(s->calls, known->domid, mask, xen_mask_size(n_nodes));
+    int r;
+
+    known->has_node_affinity = false;
+    if (n_nodes == 0)
+        return 0; /* a set of nobody knows what */
+    r = s->calls->ops->node_affinity(s->calls, known->domid, mask, xen_mask_size(n_nodes));
 
     xen_spend(s, 1);
-    known->has_node_affinity = false;
     if (xen_is_gone(r)) {
         known->gone = true;
         return 0;
     }
     if (r < 0)
         return xen_call_failed(s, ERROR_XEN, "getnodeaffinity", r);
-    known->has_node_affinity = true;
-    return xen_mask_to_bitmap(&known->node_affinity, mask, n_nodes);
+    r = xen_mask_to_bitmap(&known->node_affinity, mask, n_nodes);
+    known->has_node_affinity = r == 0;
+    return r < 0 ? r : 1;
 }
 
 static int fill_vcpu(XenSource *s, VcpuRow *row, const XenVcpuInfo *info, const uint8_t *hard, const uint8_t *soft)
@@ -59,13 +66,12 @@ static int read_vcpu(XenSource *s, domid_t domid, uint32_t vcpu, VcpuRow *row, c
     return r < 0 ? r : fill_vcpu(s, row, &info, hard, soft);
 }
 
+/* What failed is read again the next time. */
 static void keep_vcpus(XenSource *s, KnownDomain *known)
 {
     vcpu_rows_unref(known->vcpus);
     known->vcpus = TAKE_PTR(s->reading);
-    known->n_vcpus = (uint32_t)s->rows->domains[s->cursor].n_vcpus;
-    known->n_online = s->infos[s->cursor].nr_online_vcpus;
-    known->has_affinities = true;
+    known->has_affinities = known->vcpus && known->has_node_affinity;
 }
 
 /* Begins with a domain: 1 when there are vCPUs to read. */
@@ -73,11 +79,21 @@ static int begin_vcpus(XenSource *s, KnownDomain *known, const DomainRow *row)
 {
     int r;
 
-    if (!is_due(s, known, row, &s->infos[s->cursor]))
+    if (!is_due(s, known, row, &s->infos[s->cursor]) || known->gone)
         return 0;
+    s->has_fresh = true;
+    known->has_affinities = false;
+    known->n_vcpus = (uint32_t)row->n_vcpus;
+    known->n_online = s->infos[s->cursor].nr_online_vcpus;
+    known->n_cpus = s->rows->n_cpus;
+    known->n_nodes = s->rows->n_nodes;
     r = read_node_affinity(s, known);
     if (r < 0 || known->gone)
         return r;
+    if (known->n_cpus == 0) { /* sets of nobody knows what */
+        keep_vcpus(s, known);
+        return 0;
+    }
     s->reading = vcpu_rows_new(row->n_vcpus);
     s->vcpu = 0;
     return s->reading ? 1 : -ENOMEM;

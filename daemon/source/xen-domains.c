@@ -159,10 +159,54 @@ int xen_read_domains(XenSource *s)
         return 1;
     else
         r = take_listing(s);
+    s->first = 0; /* for the check */
     return r < 0 ? r : fill_rows(s);
 }
 
 /* --- the end of a collection --- */
+
+/* Of the page of a later list: marks what is not the same any more. Whether the page was in order. */
+static bool check_page(XenSource *s, const XenDomInfo *infos, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (infos[i].domid < s->first || infos[i].domid >= DOMAINS_MAX)
+            return false;
+        s->first = infos[i].domid + 1u;
+        while (s->cursor < s->n_domains && s->known[s->cursor].domid < infos[i].domid)
+            s->known[s->cursor++].gone = true;
+        if (s->cursor == s->n_domains || s->known[s->cursor].domid != infos[i].domid)
+            continue; /* it is new */
+        if (memcmp(s->known[s->cursor].handle, infos[i].handle, sizeof(infos[i].handle)) != 0)
+            s->known[s->cursor].gone = true;
+        s->cursor++;
+    }
+    return true;
+}
+
+int xen_check_domains(XenSource *s)
+{
+    _cleanup_free_ char *buffer = NULL;
+    XenDomInfo *infos;
+    int n;
+
+    if (!s->has_fresh)
+        return 0;
+    buffer = new_array(XEN_LIST_PAGE, sizeof(*infos));
+    infos = (XenDomInfo *)(void *)buffer;
+    if (!infos)
+        return -ENOMEM;
+    n = s->calls->ops->domains(s->calls, (domid_t)s->first, XEN_LIST_PAGE, infos);
+    xen_spend(s, 4 + MAX(n, 0) / 4);
+    if (n < 0)
+        return xen_call_failed(s, ERROR_XEN, "getdomaininfolist", n);
+    if ((uint32_t)n > XEN_LIST_PAGE || !check_page(s, infos, (uint32_t)n))
+        return xen_answer_refused(s, "getdomaininfolist", "domains are not in order");
+    if (n == (int)XEN_LIST_PAGE && s->first < DOMAINS_MAX)
+        return 1;
+    while (s->cursor < s->n_domains)
+        s->known[s->cursor++].gone = true;
+    return 0;
+}
 
 static int complete_row(DomainRow *row, const KnownDomain *known)
 {

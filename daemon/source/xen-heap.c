@@ -29,7 +29,6 @@ static int failed(XenSource *s, int error, unsigned features)
         s->rows->features &= ~features;
     if (!is_missing(error))
         return xen_call_failed(s, ERROR_XEN, call_name, error);
-    s->heap.error = error;
     return warning_patch_missing(&s->rows->warnings);
 }
 
@@ -59,12 +58,10 @@ static void take_query(XenHeap *heap, const struct xen_numa_heap *arg, const str
     if (arg->nr_records != 1 || !size_is_sane(query->node_size, sizeof(struct xen_numa_heap_node)) ||
         !size_is_sane(query->domain_size, sizeof(struct xen_numa_heap_domain)) || arg->nr_nodes > NODES_MAX ||
         arg->nr_orders > XEN_NUMA_HEAP_MAX_ENTRIES) {
-        heap->state = XEN_HEAP_MISSING;
-        heap->error = -EOPNOTSUPP; /* not what the header describes */
+        heap->state = XEN_HEAP_MISSING; /* not what the header describes */
         return;
     }
     heap->state = XEN_HEAP_PRESENT;
-    heap->error = 0;
     heap->features = query->features;
     heap->node_size = query->node_size;
     heap->domain_size = query->domain_size;
@@ -81,10 +78,8 @@ static int query(XenSource *s)
     xen_spend(s, 1);
     if (is_missing(r)) {
         s->heap.state = XEN_HEAP_MISSING;
-        s->heap.error = r;
         return 0;
     }
-    s->heap.error = r;
     if (r < 0)
         return xen_call_failed(s, ERROR_XEN, call_name, r);
     take_query(&s->heap, &arg, &record);

@@ -79,6 +79,8 @@ static int read_name(XenSource *s, KnownDomain *known)
     int r = s->calls->ops->store_name(s->calls, known->domid, &name);
 
     xen_spend(s, NAME_COST);
+    s->has_fresh = true;
+    known->has_name = false; /* what failed is read again the next time */
     if (r == 0 || r == -ENOENT) {
         free(known->name);
         known->name = name;
@@ -100,5 +102,6 @@ int xen_read_names(XenSource *s)
         if (is_due(s, &s->known[s->cursor]))
             r = read_name(s, &s->known[s->cursor]);
     }
+    s->cursor = 0; /* for the check */
     return r;
 }

@@ -25,7 +25,7 @@ static void free_pools(PoolRow *pools, size_t n)
 static int fetch_pool(XenSource *s, uint32_t *id, PoolRow *pool)
 {
     uint8_t mask[CPUS_MAX / 8] = {0};
-    uint32_t n_cpus = s->rows->max_cpu_id + 1, found = *id;
+    uint32_t n_cpus = xen_n_cpus(s), found = *id;
     int r = s->calls->ops->pool(s->calls, &found, mask, xen_mask_size(n_cpus));
 
     xen_spend(s, 2);
@@ -61,9 +61,10 @@ static int fetch_pools(XenSource *s)
         r = fetch_pool(s, &id, &pools[n]);
         n += r > 0;
     }
-    if (r < 0) {
+    if (r < 0 || n == 0) {
         free_pools(pools, n);
-        return xen_call_failed(s, ERROR_XEN, call_name, r);
+        return r < 0 ? xen_call_failed(s, ERROR_XEN, call_name, r)
+                     : xen_answer_refused(s, call_name, "it tells of no pool");
     }
     free_pools(t->pools, t->n_pools);
     t->pools = pools;
@@ -77,7 +78,7 @@ static int fetch_online(XenSource *s)
     XenTopology *t = &s->topology;
     _cleanup_bitmap_ Bitmap online = {0};
     uint8_t mask[CPUS_MAX / 8] = {0};
-    uint32_t n_cpus = s->rows->max_cpu_id + 1;
+    uint32_t n_cpus = xen_n_cpus(s);
     int r = s->calls->ops->free_cpus(s->calls, mask, xen_mask_size(n_cpus));
 
     xen_spend(s, 1);
@@ -112,7 +113,7 @@ int xen_read_pools(XenSource *s)
         r = bitmap_copy(&pool->cpus, &t->pools[rows->n_pools].cpus);
         if (r < 0)
             return r;
-        bitmap_cut(&pool->cpus, rows->max_cpu_id + 1);
+        bitmap_cut(&pool->cpus, xen_n_cpus(s));
     }
     return 0;
 }

@@ -23,6 +23,7 @@ typedef enum XenStage {
     XEN_STAGE_PAGES,
     XEN_STAGE_VCPUS,
     XEN_STAGE_NAMES,
+    XEN_STAGE_CHECK,
     _XEN_STAGE_MAX
 } XenStage;
 
@@ -45,7 +46,6 @@ typedef enum XenHeapState { XEN_HEAP_UNASKED, XEN_HEAP_PRESENT, XEN_HEAP_MISSING
 
 typedef struct XenHeap {
     XenHeapState state;
-    int error;         /* what it was when asked last, or 0 */
     uint32_t features; /* XEN_NUMA_HEAP_F_* */
     uint32_t node_size, domain_size, n_nodes, n_orders;
     uint8_t *buffer;
@@ -75,9 +75,10 @@ typedef struct XenDevices {
 typedef struct KnownDomain {
     domid_t domid;
     uint8_t handle[16];
-    bool has_affinities, has_name; /* read since it is known, whatever came of it */
+    bool has_affinities, has_name; /* read well since it is known */
     bool gone;                     /* it ended during this collection */
-    uint32_t n_vcpus, n_online;    /* when they were read */
+    uint32_t n_vcpus, n_online;    /* when they were read, */
+    size_t n_cpus, n_nodes;        /* as well */
     VcpuRows *vcpus;
     bool has_node_affinity;
     Bitmap node_affinity;
@@ -116,7 +117,8 @@ typedef struct XenSource {
     XenDomInfo *listing; /* LIST: so far, */
     size_t n_listing, room;
     uint32_t first;    /* domid from which to go on */
-    size_t cursor;     /* HOST: part; DEVICES: device; VCPUS, NAMES: domain */
+    size_t cursor;     /* HOST: part; DEVICES: device; VCPUS, NAMES, CHECK: domain */
+    bool has_fresh;    /* affinities or names were read */
     VcpuRows *reading; /* VCPUS: those of the domain under the cursor, */
     uint32_t vcpu;     /* read so far */
 } XenSource;
@@ -152,6 +154,7 @@ int xen_read_domains(XenSource *s);
 int xen_read_pages(XenSource *s);
 int xen_read_affinities(XenSource *s);
 int xen_read_names(XenSource *s);
+int xen_check_domains(XenSource *s);
 
 /* Parts of stages: the firmware's tables, and dom0's view of the hardware; */
 int xen_read_firmware(XenSource *s);
@@ -165,6 +168,11 @@ int xen_store_dispatch(XenSource *s);
 /* Hands what is known of the domains to the rows, and drops the rows of those that ended. */
 int xen_complete_domains(XenSource *s);
 
+/* How many bits a mask of CPUs may have. */
+static inline uint32_t xen_n_cpus(const XenSource *s)
+{
+    return s->topology.has_phys ? s->topology.phys.max_cpu_id + 1 : CPUS_MAX;
+}
 /* Any mask of numbers below n_bits, at the hypervisor's word. */
 int xen_mask_to_bitmap(Bitmap *to, const uint8_t *bytes, uint32_t n_bits);
 static inline size_t xen_mask_size(uint32_t n_bits)

@@ -123,7 +123,7 @@ static int read_numainfo(XenSource *s)
  */
 static CpuRow cpu_row(const XenTopology *t, cpuid_t cpu)
 {
-    if (t->has_online && !bitmap_isset(&t->online, cpu))
+    if (cpu >= t->n_cpus || (t->has_online && !bitmap_isset(&t->online, cpu)))
         return (CpuRow){ROW_INVALID, ROW_INVALID, ROW_INVALID};
     return (CpuRow){t->cpus[cpu].core, t->cpus[cpu].socket, t->cpus[cpu].node};
 }
@@ -131,7 +131,7 @@ static CpuRow cpu_row(const XenTopology *t, cpuid_t cpu)
 static int fetch_cpus(XenSource *s)
 {
     XenTopology *t = &s->topology;
-    uint32_t room = t->has_phys ? t->phys.max_cpu_id + 1 : CPUS_MAX, n = room;
+    uint32_t room = xen_n_cpus(s), n = room;
     _cleanup_free_ char *buffer = new_array(room, sizeof(*t->cpus));
     XenCpuTopo *cpus = (XenCpuTopo *)(void *)buffer;
     int r;
@@ -142,12 +142,10 @@ static int fetch_cpus(XenSource *s)
     if (r < 0)
         return xen_call_failed(s, ERROR_XEN, "cputopoinfo", r);
     n = MIN(n, room);
-    for (uint32_t i = n; i < room; i++)
-        cpus[i] = (XenCpuTopo){ROW_INVALID, ROW_INVALID, ROW_INVALID};
     free(t->cpus);
     t->cpus = cpus;
     buffer = NULL;
-    t->n_cpus = t->has_phys ? room : n;
+    t->n_cpus = n;
     return 0;
 }
 
@@ -156,16 +154,21 @@ static int read_cputopoinfo(XenSource *s)
     const XenTopology *t = &s->topology;
     HostRows *rows = s->rows;
     int r = fetch_cpus(s);
+    size_t n;
 
     if (r < 0)
         return r;
-    rows->cpus = new_array(t->n_cpus, sizeof(*rows->cpus));
+    n = t->has_phys ? t->phys.max_cpu_id + 1 : t->n_cpus;
+    rows->cpus = new_array(n, sizeof(*rows->cpus));
     if (!rows->cpus)
         return -ENOMEM;
-    for (; rows->n_cpus < t->n_cpus; rows->n_cpus++)
+    for (; rows->n_cpus < n; rows->n_cpus++)
         rows->cpus[rows->n_cpus] = cpu_row(t, (cpuid_t)rows->n_cpus);
-    if (!t->has_phys && rows->n_cpus)
-        rows->max_cpu_id = (uint32_t)rows->n_cpus - 1;
+    if (t->has_phys || n == 0)
+        return 0;
+    rows->max_cpu_id = (uint32_t)n - 1;
+    for (size_t i = 0; i < rows->n_pools; i++)
+        bitmap_cut(&rows->pools[i].cpus, (unsigned)n);
     return 0;
 }
 

@@ -16,7 +16,9 @@
  * they are kept and read again when a collection is full, and else in turn: devices once in ten generations, vCPUs and
  * names of a tenth of the domains a generation, and of a domain that is new or has another number of online vCPUs.
  *
- * A domain is its domid and its handle together, so a domid that is used again is a new domain.
+ * A domain is its domid and its handle together, so a domid that is used again is a new domain. Only the list and
+ * XENMEM_numa_heap tell the handle. So when anything else was read, the list is looked at again in the end: what ended
+ * meanwhile is left out, and so is what may be another domain's.
  *
  * No failing call ends a collection. What it would have brought is unknown, or stays what it was for things that
  * hardly change, and the rows' warnings say so. The hypervisor is believed, but no number of it is used as an index
@@ -80,6 +82,7 @@ static int xen_begin(Source *source, bool full)
     s->stage = XEN_STAGE_HOST;
     s->first = s->heap.first = 0;
     s->cursor = s->vcpu = 0;
+    s->has_fresh = false;
     s->full |= full;
     s->names_all |= full || s->names_stale;
     s->names_stale = false;
@@ -104,7 +107,7 @@ static int xen_step(Source *source, HostRows **ret_rows)
         [XEN_STAGE_HOST] = xen_read_host,       [XEN_STAGE_NODES] = xen_read_nodes,
         [XEN_STAGE_DEVICES] = xen_read_devices, [XEN_STAGE_LIST] = xen_read_domains,
         [XEN_STAGE_PAGES] = xen_read_pages,     [XEN_STAGE_VCPUS] = xen_read_affinities,
-        [XEN_STAGE_NAMES] = xen_read_names,
+        [XEN_STAGE_NAMES] = xen_read_names,     [XEN_STAGE_CHECK] = xen_check_domains,
     };
     XenSource *s = xen_source(source);
     int r = -EINVAL; /* without a begin */
@@ -147,6 +150,8 @@ static int xen_reload(Source *source, char **ret_error)
 
     s->tables_due = true;
     s->view_due = s->view != NULL;
+    s->heap.state = XEN_HEAP_UNASKED;
+    s->dma.known = false;
     s->full = s->names_all = true;
     return 0;
 }

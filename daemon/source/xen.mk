@@ -36,10 +36,15 @@ xen_unit_tests = \
 	tests/unit/test-xen-dom0 \
 	tests/unit/test-xen-domains \
 	tests/unit/test-xen-failures \
+	tests/unit/test-xen-faults \
 	tests/unit/test-xen-heap \
 	tests/unit/test-xen-topology
 check_PROGRAMS += $(xen_unit_tests)
 TESTS += $(xen_unit_tests)
+
+xen_oracle_files = \
+	tests/unit/xen-host.c tests/unit/xen-host.h \
+	tests/unit/xen-oracle.c tests/unit/xen-oracle.h
 
 noinst_LTLIBRARIES += libfakexen.la
 libfakexen_la_SOURCES = \
@@ -60,6 +65,9 @@ tests_unit_test_xen_domains_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_xen_failures_SOURCES = tests/unit/test-xen-failures.c
 tests_unit_test_xen_failures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_failures_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_faults_SOURCES = tests/unit/test-xen-faults.c $(xen_oracle_files)
+tests_unit_test_xen_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
+tests_unit_test_xen_faults_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_heap_SOURCES = tests/unit/test-xen-heap.c
 tests_unit_test_xen_heap_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_heap_LDADD = libfakexen.la $(CMOCKA_LIBS)

@@ -15,11 +15,29 @@ static FakeXen *fake_xen(const XenCalls *calls)
 /* Whether the call fails, and with what. */
 static int enter(FakeXen *fake, FakeCall call)
 {
+    int r;
+
     if (fake->before)
         fake->before(fake, call);
     if (fake->counts[call]++ < fake->skips[call])
         return 0;
-    return fake->errors[call];
+    r = fake->errors[call];
+    if (r && fake->fails[call] && --fake->fails[call] == 0)
+        fake->errors[call] = 0;
+    return r;
+}
+
+void fake_xen_fail(FakeXen *fake, FakeCall call, unsigned skip, int error, unsigned times)
+{
+    fake->errors[call] = error;
+    fake->skips[call] = fake->counts[call] + skip;
+    fake->fails[call] = times;
+}
+
+void fake_xen_heal(FakeXen *fake)
+{
+    for (int call = 0; call < _FAKE_MAX; call++)
+        fake->errors[call] = 0;
 }
 
 static void scramble(FakeXen *fake, void *to, size_t size)
@@ -31,22 +49,24 @@ static void scramble(FakeXen *fake, void *to, size_t size)
             rand_r(&fake->seed) % 3 ? (uint8_t)rand_r(&fake->seed) : (uint8_t) - (rand_r(&fake->seed) & 1);
 }
 
+static int copy(const char *text, char **ret_copy)
+{
+    *ret_copy = strdup(text);
+    return *ret_copy ? 0 : -ENOMEM;
+}
+
 static int fake_version(XenCalls *calls, char **ret_version)
 {
     int r = enter(fake_xen(calls), FAKE_VERSION);
 
-    if (r == 0)
-        *ret_version = strdup("4.17.5");
-    return r;
+    return r < 0 ? r : copy("4.17.5", ret_version);
 }
 
 static int fake_commandline(XenCalls *calls, char **ret_text)
 {
     int r = enter(fake_xen(calls), FAKE_COMMANDLINE);
 
-    if (r == 0)
-        *ret_text = strdup(fake_xen(calls)->commandline);
-    return r;
+    return r < 0 ? r : copy(fake_xen(calls)->commandline, ret_text);
 }
 
 static uint32_t count_online(const FakeXen *fake)
@@ -448,10 +468,7 @@ static int fake_store_name(XenCalls *calls, domid_t domid, char **ret_name)
     assert_true(fake->store[0] >= 0);
     if (r == 0 && (!domain || !domain->name))
         r = -ENOENT;
-    if (r < 0)
-        return r;
-    *ret_name = strdup(domain->name);
-    return 0;
+    return r < 0 ? r : copy(domain->name, ret_name);
 }
 
 static int fake_store_fd(const XenCalls *calls)

@@ -58,6 +58,7 @@ struct FakeXen {
     XenCalls calls;
     int errors[_FAKE_MAX];     /* what a call returns instead, or 0 */
     unsigned skips[_FAKE_MAX]; /* calls that work before that */
+    unsigned fails[_FAKE_MAX]; /* calls that do not; 0: all from there on */
     unsigned counts[_FAKE_MAX];
     void (*before)(FakeXen *fake, FakeCall call); /* each call */
     bool garbage;                                 /* answers are random */
@@ -103,6 +104,10 @@ extern const XenCallsOps fake_xen_ops;
 FakeXen *fake_xen_new(void);
 /* `n` more domains of one vCPU, ids and handles counting up. The first of them. */
 FakeDomain *fake_xen_add(FakeXen *fake, size_t n);
+/* From now on, `skip` calls work, then `times` (0: all) fail. */
+void fake_xen_fail(FakeXen *fake, FakeCall call, unsigned skip, int error, unsigned times);
+/* All calls work again. */
+void fake_xen_heal(FakeXen *fake);
 void fake_xen_event(FakeXen *fake);
 
 /* A source on this fake, which it owns. */

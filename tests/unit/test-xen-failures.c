@@ -7,105 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every call fails with every error, answers are random, xenstore ends: rows all the same, and the truth about them. */
+/* All calls fail at once, answers are random, xenstore ends: rows all the same, and the truth about them. */
 
 static const int errors[] = {EPERM,  EACCES, EINVAL, ESRCH, ENOENT, ENOSYS, EOPNOTSUPP,
                              ENOMEM, EFAULT, EAGAIN, EBUSY, ERANGE, EIO,    ENOTCONN};
-
-static bool is_heap(FakeCall call)
-{
-    return call >= FAKE_HEAP_QUERY && call <= FAKE_HEAP_DOMAINS;
-}
-
-/* Which warning is due; -1: none, it is an ordinary thing to happen. */
-static int expected_warning(FakeCall call, int error)
-{
-    bool gone = error == ESRCH || error == ENOENT;
-
-    if (call == FAKE_STORE_EVENT)
-        return -1; /* the connection is made anew */
-    if ((call == FAKE_POOL || call == FAKE_STORE_NAME) && error == ENOENT)
-        return -1;
-    if ((call == FAKE_VCPU_INFO || call == FAKE_VCPU_AFFINITY || call == FAKE_NODE_AFFINITY) && gone)
-        return -1;
-    if (is_heap(call) && (error == ENOSYS || error == EOPNOTSUPP))
-        return WARNING_PATCH_MISSING;
-    if (error == EPERM || error == EACCES || (error == ENOSYS && (call < FAKE_PCI_DEVICES || call > FAKE_FIRMWARE)))
-        return WARNING_NOT_PERMITTED;
-    return WARNING_SOURCE_FAILED;
-}
-
-static void check_warning(const Source *source, const HostRows *rows, FakeCall call, int error)
-{
-    int code = expected_warning(call, error);
-    uint64_t counted = source->errors[ERROR_XEN] + source->errors[ERROR_XENSTORE] + source->errors[ERROR_SRAT];
-
-    if (code < 0)
-        assert_int_equal(rows->warnings.n, 0);
-    else
-        assert_true(warning_list_has(&rows->warnings, (WarningCode)code));
-    if (code == WARNING_NOT_PERMITTED || code == WARNING_SOURCE_FAILED)
-        assert_true(counted > 0);
-    else
-        assert_int_equal(counted, 0);
-}
-
-static void check_rows(HostRows *rows, FakeCall call)
-{
-    Snapshot *snapshot = NULL;
-
-    if (is_heap(call))
-        assert_int_equal(rows->domains[0].node_pages != NULL, call == FAKE_HEAP_NODES);
-    if (call != FAKE_NUMACOUNT && call != FAKE_NUMAINFO)
-        assert_int_equal(rows->n_nodes, 2);
-    if (call != FAKE_DOMAINS && call != FAKE_VCPU_INFO && call != FAKE_VCPU_AFFINITY && call != FAKE_NODE_AFFINITY)
-        assert_int_equal(rows->n_domains, 3);
-    assert_int_equal(snapshot_seal(rows, 1, 0, &snapshot), 0);
-    snapshot_unref(snapshot);
-}
-
-static void test_every_error_of_every_call(void **state)
-{
-    for (int call = 0; call < _FAKE_MAX; call++)
-        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
-            FakeXen *fake = fake_xen_new();
-            _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
-            HostRows *rows;
-
-            fake_xen_add(fake, 2);
-            fake->n_devices = 1;
-            if (call == FAKE_AVAILHEAP || call == FAKE_COMMANDLINE)
-                fake->heap_features = XEN_NUMA_HEAP_F_NODE_PAGES; /* so that they are called */
-            fake->errors[call] = -errors[i];
-            rows = fake_xen_collect(source, true);
-            assert_non_null(rows);
-            assert_true(fake->counts[call] > 0 || call == FAKE_STORE_EVENT);
-            check_warning(source, rows, (FakeCall)call, errors[i]);
-            check_rows(rows, (FakeCall)call);
-        }
-}
-
-/* From a later call on, in the second generation, when there is something to be old. */
-static void test_every_error_later(void **state)
-{
-    for (int call = 0; call < _FAKE_MAX; call++)
-        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
-            FakeXen *fake = fake_xen_new();
-            _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
-            HostRows *rows;
-
-            fake_xen_add(fake, 2);
-            host_rows_free(fake_xen_collect(source, true));
-            fake->errors[call] = -errors[i];
-            fake->skips[call] = fake->counts[call] + 1;
-            rows = fake_xen_collect(source, true);
-            assert_non_null(rows);
-            assert_int_equal(rows->n_nodes, 2);
-            assert_int_equal(rows->n_cpus, 8);
-            assert_in_range(rows->n_domains, 1, 3);
-            host_rows_free(rows);
-        }
-}
 
 static void fail_everything(FakeXen *fake, int error)
 {
@@ -299,8 +204,6 @@ static void test_no_view_of_dom0(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_error_of_every_call),
-        cmocka_unit_test(test_every_error_later),
         cmocka_unit_test(test_nothing_works),
         cmocka_unit_test(test_warnings_do_not_multiply),
         cmocka_unit_test(test_garbage),
