@@ -9,11 +9,16 @@ libcli_la_SOURCES = \
 	clients/numad-xen/doctor.c clients/numad-xen/doctor.h \
 	clients/numad-xen/doctor-machine.c \
 	clients/numad-xen/doctor-status.c \
+	clients/numad-xen/doctor-topology.c \
 	clients/numad-xen/feed.c clients/numad-xen/feed.h \
 	clients/numad-xen/numastat.c \
 	clients/numad-xen/options.c \
 	clients/numad-xen/render.c clients/numad-xen/render.h \
+	clients/numad-xen/render-cores.c \
+	clients/numad-xen/render-devices.c \
+	clients/numad-xen/render-distances.c \
 	clients/numad-xen/render-numastat.c \
+	clients/numad-xen/render-set.c \
 	clients/numad-xen/render-status.c \
 	clients/numad-xen/render-topology.c \
 	clients/numad-xen/report.c clients/numad-xen/report.h \

@@ -50,8 +50,7 @@ static bool has_feature(const HostView *host, const char *feature)
     return false;
 }
 
-/* Texts of the warnings of one code, one after the other; NULL: there are none. */
-static char *warnings_of(const HostView *host, const char *code)
+char *doctor_warnings_of(const HostView *host, const char *code)
 {
     _cleanup_text_ Text all = {0};
     char *string = NULL;
@@ -113,7 +112,8 @@ static void check_features(CheckList *checks, const HostView *host)
 
 static void check_warnings(CheckList *checks, const HostView *host, const DoctorAdvice *advice)
 {
-    _cleanup_free_ char *refused = warnings_of(host, "not-permitted"), *broken = warnings_of(host, "source-failed");
+    _cleanup_free_ char *refused = doctor_warnings_of(host, "not-permitted"),
+                        *broken = doctor_warnings_of(host, "source-failed");
 
     check_list_add(checks, "permitted", !refused, "run numad-xend as root in dom0; with XSM, its policy must allow it",
                    "%s", refused ? refused : "nothing that was asked was refused");
@@ -134,7 +134,7 @@ static void check_names(CheckList *checks, const StatusView *view)
         check_list_add(checks, "names", true, NULL, "all domains have names");
 }
 
-static void check_nodes(CheckList *checks, const StatusView *view)
+static void check_low(CheckList *checks, const StatusView *view)
 {
     const NodeViews *nodes = &view->nodes;
     bool low = false;
@@ -147,12 +147,6 @@ static void check_nodes(CheckList *checks, const StatusView *view)
         check_list_add(checks, "low", false,
                        "numad-xend must be permitted XEN_SYSCTL_availheap: run it as root in dom0",
                        "it is not known how much memory is kept for DMA");
-    if (nodes->n == 1) /* nothing is missing on a machine of one node */
-        check_list_add(checks, "nodes", true, NULL,
-                       "Xen sees 1 node; if the machine has more, see Xen's numa= and the firmware's node interleaving");
-    else
-        check_list_add(checks, "nodes", nodes->n > 1, "numad-xend must be permitted XEN_SYSCTL_numainfo",
-                       "Xen sees %zu nodes", nodes->n);
 }
 
 void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now, const DoctorAdvice *advice)
@@ -163,5 +157,6 @@ void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now,
     check_features(checks, &view->host);
     check_warnings(checks, &view->host, advice);
     check_names(checks, view);
-    check_nodes(checks, view);
+    check_low(checks, view);
+    doctor_check_topology(checks, view);
 }

@@ -22,17 +22,11 @@ void check_list_done(CheckList *checks)
     *checks = (CheckList){0};
 }
 
-void check_list_add(CheckList *checks, const char *code, bool ok, const char *fix, const char *format, ...)
+/* Takes the text over. */
+static void add_check(CheckList *checks, const char *code, bool ok, const char *fix, char *text)
 {
-    Check check = {.code = code, .ok = ok, .fix = strdup(ok || !fix ? "" : fix)}, *items;
-    va_list ap;
-    int r;
+    Check check = {.code = code, .ok = ok, .fix = strdup(fix), .text = text}, *items;
 
-    va_start(ap, format);
-    r = vasprintf(&check.text, format, ap);
-    va_end(ap);
-    if (r < 0)
-        check.text = NULL;
     items = reallocarray(checks->items, checks->n + 1, sizeof(*items));
     if (items)
         checks->items = items;
@@ -43,6 +37,23 @@ void check_list_add(CheckList *checks, const char *code, bool ok, const char *fi
         return;
     }
     items[checks->n++] = check;
+}
+
+void check_list_add(CheckList *checks, const char *code, bool ok, const char *fix, const char *format, ...)
+{
+    char *text = NULL;
+    va_list ap;
+    int r;
+
+    va_start(ap, format);
+    r = vasprintf(&text, format, ap);
+    va_end(ap);
+    add_check(checks, code, ok, ok || !fix ? "" : fix, r < 0 ? NULL : text);
+}
+
+void check_list_advise(CheckList *checks, const char *code, const char *advice, const char *text)
+{
+    add_check(checks, code, true, advice, strdup(text));
 }
 
 bool check_list_all_ok(const CheckList *checks)
@@ -89,8 +100,8 @@ static void write_text(const CheckList *checks, const Screen *screen, Text *to)
         text_printf(to, "  %-11s  ", check->code);
         display_add_wrapped(to, text ? text : "-", 19, 19, width);
         if (*check->fix) {
-            text_add(to, "\n                   to do: ");
-            display_add_wrapped(to, check->fix, 26, 26, width);
+            text_printf(to, "\n                   %s ", check->ok ? "might help:" : "to do:");
+            display_add_wrapped(to, check->fix, check->ok ? 31 : 26, 26, width);
         }
         text_add(to, "\n");
     }

@@ -9,6 +9,7 @@
 
 #define MATRIX_NODES_MAX 8u  /* up to here a domain's memory has a column for each node */
 #define GROUPS_WIDTH_MAX 56u /* of distances in groups */
+#define CPUS_COLUMNS 16u
 #define STALE_SECONDS 10
 
 static double share(uint64_t part, uint64_t whole)
@@ -23,7 +24,7 @@ static uint64_t known_difference(uint64_t a, uint64_t b)
 
 static void add_load(Table *table, const NodeView *node)
 {
-    bool crowded = node->vcpus > bitmap_weight(&node->cpus) && !bitmap_isempty(&node->cpus);
+    bool crowded = node->cores && node->cores != VALUE_UNKNOWN && node->vcpus > (double)node->cores;
 
     if (isnan(node->vcpus))
         table_add(table, STYLE_PLAIN, "-");
@@ -31,7 +32,7 @@ static void add_load(Table *table, const NodeView *node)
         table_printf(table, crowded ? STYLE_FAIR : STYLE_PLAIN, node->vcpus < 99.95 ? "%.1f" : "%.0f", node->vcpus);
 }
 
-static void add_node(Table *table, const NodeViews *nodes, const NodeView *node, DistanceForm form)
+static void add_node(Table *table, const NodeViews *nodes, const NodeView *node, DistanceForm form, bool *folded)
 {
     _cleanup_free_ char *distances = render_distances(nodes, node, form);
     uint64_t total = node_view_total(node);
@@ -43,36 +44,48 @@ static void add_node(Table *table, const NodeViews *nodes, const NodeView *node,
     table_add(table, STYLE_PLAIN, display_size(node->free).text);
     table_add(table, STYLE_PLAIN, display_size(node->available).text);
     table_add(table, STYLE_PLAIN, display_size(total).text);
-    render_add_set(table, node->cpus_text);
+    render_add_set(table, &node->cpus, node->cpus_text.data, CPUS_COLUMNS, folded);
     add_load(table, node);
-    table_add_bytes(table, STYLE_PLAIN, distances, distances ? strlen(distances) : 0);
+    table_add(table, STYLE_PLAIN, distances ? distances : "-");
 }
 
-static void add_note(const char *note, const Screen *screen, unsigned width, Text *to)
+static uint64_t count_stray_cpus(const StatusView *view)
 {
-    screen_begin(screen, to, STYLE_WEAK);
-    display_add_wrapped(to, note, 0, 0, width);
-    screen_end(screen, to, STYLE_WEAK);
-    text_add(to, "\n");
+    uint64_t on_nodes = 0;
+
+    for (size_t i = 0; i < view->nodes.n; i++)
+        on_nodes += bitmap_weight(&view->nodes.items[i].cpus);
+    return view->host.online_cpus == VALUE_UNKNOWN ? 0 : sub_saturating(view->host.online_cpus, on_nodes);
 }
 
 /* What the columns mean where it is not what everybody expects. */
-static void add_node_notes(const NodeViews *nodes, DistanceForm form, const Screen *screen, unsigned width, Text *to)
+static void add_node_notes(const StatusView *view, DistanceForm form, bool folded, const Screen *screen, unsigned width,
+                           Text *to)
 {
+    uint64_t strays = count_stray_cpus(view);
     bool held = false, holes = false;
 
-    for (size_t i = 0; i < nodes->n; i++) {
-        uint64_t difference = known_difference(nodes->items[i].free, nodes->items[i].available);
+    for (size_t i = 0; i < view->nodes.n; i++) {
+        const NodeView *node = &view->nodes.items[i];
+        uint64_t difference = known_difference(node->free, node->available);
 
         held = held || (difference != VALUE_UNKNOWN && difference);
-        holes = holes || nodes->items[i].present == VALUE_UNKNOWN;
+        holes = holes || node->present == VALUE_UNKNOWN;
     }
+    if (strays)
+        render_note(screen, width, to,
+                    strays == 1 ? "%s CPU is on no node: see numad-xen topology."
+                                : "%s CPUs are on no node: see numad-xen topology.",
+                    display_number(strays).text);
     if (held)
-        add_note("AVAIL is FREE less DMA memory, claims and reservations.", screen, width, to);
+        render_note(screen, width, to, "AVAIL is FREE less DMA memory, claims and reservations.");
     if (form == DISTANCE_COUNTS)
-        add_note("DISTANCE 22x48: 48 nodes are at distance 22; numad-xen topology tells which.", screen, width, to);
+        render_note(screen, width, to, "DISTANCE 22x48: 48 nodes are at distance 22; numad-xen topology tells which.");
+    if (folded)
+        render_step_note(screen, width, to);
     if (holes)
-        add_note("TOTAL and USED include holes in the address space: what is present is unknown.", screen, width, to);
+        render_note(screen, width, to,
+                    "TOTAL and USED include holes in the address space: what is present is unknown.");
 }
 
 /* Groups that nobody could read in a table are counted. */
@@ -89,7 +102,7 @@ static DistanceForm choose_distance_form(const NodeViews *nodes)
     return form;
 }
 
-static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned width, Text *to)
+static void add_nodes(const StatusView *view, const Screen *screen, unsigned width, Text *to)
 {
     static const Column columns[] = {
         {.head = "NODE"},
@@ -98,22 +111,24 @@ static void add_nodes(const NodeViews *nodes, const Screen *screen, unsigned wid
         {.head = "FREE", .right = true},
         {.head = "AVAIL", .right = true},
         {.head = "TOTAL", .right = true},
-        {.head = "CPUS", .min = 8, .max = 16, .separator = ',', .drop = 1},
+        {.head = "CPUS", .min = 8, .max = CPUS_COLUMNS, .separator = ',', .drop = 1},
         {.head = "LOAD", .right = true, .drop = 2},
         {.head = "DISTANCE", .min = 8, .separator = ' '},
     };
     _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
+    const NodeViews *nodes = &view->nodes;
     DistanceForm form = choose_distance_form(nodes);
+    bool folded = false;
 
     if (!table) {
         to->failed = true;
         return;
     }
     for (size_t i = 0; i < nodes->n; i++)
-        add_node(table, nodes, &nodes->items[i], form);
+        add_node(table, nodes, &nodes->items[i], form, &folded);
     text_add(to, "\n");
     table_print(table, screen, width, to);
-    add_node_notes(nodes, form, screen, width, to);
+    add_node_notes(view, form, folded, screen, width, to);
 }
 
 static Style state_style(Bytes state)
@@ -338,11 +353,11 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
     char note[80];
 
     render_heading(&view->host, view->nodes.n, screen, to);
-    add_nodes(&view->nodes, screen, width, to);
+    add_nodes(view, screen, width, to);
     add_domains(view, screen, width, to);
     if (value_count(view->reservations))
         add_reservations(view->reservations, screen, width, to);
-    render_warnings(&view->host, screen, width, to);
+    render_warnings(&view->host, true, screen, width, to);
     if (age < STALE_SECONDS)
         return;
     snprintf(note, sizeof(note), "these numbers are %lld s old: see numad-xen doctor", (long long)age);

@@ -6,7 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define ROW_NODES_MAX 8u /* up to here distances are a row of numbers */
+#define WORD_MAX 60u /* columns of a word of a warning: a longer one is a list nobody reads to its end */
+
+/* Worth to know, nothing to see to. */
+static const char *const notes[] = {"dom0-view-differs", "node-offline", "slit-asymmetric"};
 
 static char *shown(Bytes bytes, const Screen *screen, const char *unknown)
 {
@@ -83,111 +86,98 @@ void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, 
     text_add(to, "\n");
 }
 
-void render_warnings(const HostView *host, const Screen *screen, unsigned width, Text *to)
+static bool is_note(struct json_object *warning)
 {
-    size_t n = value_count(host->warnings);
+    Bytes code = value_bytes(warning, "code");
 
-    if (!n)
-        return;
-    text_add(to, "\n");
-    for (size_t i = 0; i < n; i++) {
-        struct json_object *warning = value_at(host->warnings, i);
-        _cleanup_free_ char *code = shown(value_bytes(warning, "code"), screen, "-");
-        _cleanup_free_ char *text = shown(value_bytes(warning, "text"), screen, "-");
+    for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+        if (bytes_equal(code, notes[i]))
+            return true;
+    return false;
+}
 
-        if (!code || !text) {
+/* A long list of numbers is cut, and how many there are more is told. */
+static void add_words(Text *to, const char *text, unsigned column, unsigned width)
+{
+    _cleanup_text_ Text words = {0};
+    unsigned word_max = MIN(WORD_MAX, width - 4);
+
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        _cleanup_free_ char *word = strndup(text, n);
+
+        if (!word) {
             to->failed = true;
             return;
         }
-        screen_begin(screen, to, STYLE_FAIR);
-        text_add(to, "warning ");
-        display_add_cut(to, code, 24, screen_mark(screen));
-        text_add(to, ":");
-        screen_end(screen, to, STYLE_FAIR);
-        text_add(to, " ");
-        display_add_wrapped(to, text, 10 + MIN(display_width(code), 24u), 2, width);
-        text_add(to, "\n");
+        if (n > word_max && strchr(word, ','))
+            display_add_list(&words, word, ',', word_max);
+        else
+            text_add(&words, word);
+        text += n;
+        n = strspn(text, " ");
+        text_add_bytes(&words, text, n);
+        text += n;
     }
+    to->failed = to->failed || words.failed;
+    display_add_wrapped(to, words.data ? words.data : "", column, 2, width);
 }
 
-static void add_distance_row(const NodeViews *nodes, const NodeView *node, Text *to)
+static void add_warning(struct json_object *warning, bool note, bool brief, const Screen *screen, unsigned width,
+                        Text *to)
 {
-    for (size_t i = 0; i < nodes->n; i++) {
-        SizeText distance = display_number(node_view_distance(node, nodes->items[i].id));
+    _cleanup_free_ char *code = shown(value_bytes(warning, "code"), screen, "-");
+    _cleanup_free_ char *text = shown(value_bytes(warning, "text"), screen, "-");
+    Style style = note ? STYLE_WEAK : STYLE_FAIR;
+    const char *head = note ? "note " : "warning ";
+    char *end;
 
-        text_printf(to, i ? " %2s" : "%2s", distance.text);
+    if (!code || !text) {
+        to->failed = true;
+        return;
     }
+    end = brief ? strstr(text, ": ") : NULL;
+    if (end)
+        *end = '\0';
+    screen_begin(screen, to, style);
+    text_add(to, head);
+    display_add_cut(to, code, 24, screen_mark(screen));
+    text_add(to, ":");
+    screen_end(screen, to, style);
+    text_add(to, " ");
+    add_words(to, text, (unsigned)strlen(head) + 2 + MIN(display_width(code), 24u), width);
+    text_add(to, "\n");
 }
 
-typedef struct Reach {
-    uint64_t distance;
-    nodeid_t node;
-} Reach;
-
-static int compare_reach(const void *a, const void *b)
+void render_warnings(const HostView *host, bool brief, const Screen *screen, unsigned width, Text *to)
 {
-    const Reach *x = a, *y = b;
-    int r = (x->distance > y->distance) - (x->distance < y->distance);
+    size_t n = value_count(host->warnings);
+    bool any = false;
 
-    return r ? r : (x->node > y->node) - (x->node < y->node);
+    for (unsigned note = 0; note <= 1; note++)
+        for (size_t i = 0; i < n; i++) {
+            struct json_object *warning = value_at(host->warnings, i);
+
+            if (is_note(warning) != (bool)note)
+                continue;
+            text_add(to, any ? "" : "\n");
+            any = true;
+            add_warning(warning, note, note && brief, screen, width, to);
+        }
 }
 
-/* Adds "16:1-2", or "16x2", for the nodes of one distance. */
-static int add_group(const Reach *reach, size_t n, bool count, Text *to)
+void render_note(const Screen *screen, unsigned width, Text *to, const char *format, ...)
 {
-    _cleanup_bitmap_ Bitmap set = {0};
-    _cleanup_free_ char *text = NULL;
+    char note[160];
+    va_list ap;
 
-    text_printf(to, "%s%s", to->size ? " " : "", display_number(reach->distance).text);
-    if (count) {
-        text_printf(to, "x%zu", n);
-        return 0;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (bitmap_set(&set, reach[i].node) < 0)
-            return -ENOMEM;
-    text = bitmap_to_text(&set);
-    if (!text)
-        return -ENOMEM;
-    text_printf(to, ":%s", text);
-    return 0;
-}
-
-static void add_distance_groups(const NodeViews *nodes, const NodeView *node, bool count, Text *to)
-{
-    Reach *reach = new_array(nodes->n, sizeof(*reach));
-
-    to->failed = to->failed || !reach;
-    for (size_t i = 0; reach && i < nodes->n; i++)
-        reach[i] = (Reach){node_view_distance(node, nodes->items[i].id), nodes->items[i].id};
-    if (reach)
-        qsort(reach, nodes->n, sizeof(*reach), compare_reach);
-    for (size_t first = 0, end; reach && first < nodes->n; first = end) {
-        for (end = first + 1; end < nodes->n && reach[end].distance == reach[first].distance; end++)
-            ;
-        if (add_group(&reach[first], end - first, count, to) < 0)
-            to->failed = true;
-    }
-    free(reach);
-}
-
-DistanceForm render_distance_form(const NodeViews *nodes)
-{
-    bool small = nodes->n <= ROW_NODES_MAX, holes = nodes->n && nodes->items[nodes->n - 1].id != nodes->n - 1;
-
-    return small && !holes ? DISTANCE_ROW : DISTANCE_GROUPS;
-}
-
-char *render_distances(const NodeViews *nodes, const NodeView *node, DistanceForm form)
-{
-    _cleanup_text_ Text text = {0};
-    char *string = NULL;
-
-    if (form == DISTANCE_ROW)
-        add_distance_row(nodes, node, &text);
-    else
-        add_distance_groups(nodes, node, form == DISTANCE_COUNTS, &text);
-    return text_take(&text, &string, NULL) < 0 ? NULL : string;
+    va_start(ap, format);
+    vsnprintf(note, sizeof(note), format, ap);
+    va_end(ap);
+    screen_begin(screen, to, STYLE_WEAK);
+    display_add_wrapped(to, note, 0, 0, width);
+    screen_end(screen, to, STYLE_WEAK);
+    text_add(to, "\n");
 }
 
 int render_memory_nodes(const NodeViews *nodes, bool all, const DomainView *domains, size_t n, Bitmap *ret_nodes)
@@ -200,14 +190,6 @@ int render_memory_nodes(const NodeViews *nodes, bool all, const DomainView *doma
         for (size_t k = 0; r == 0 && k < domains[i].n_nodes; k++)
             r = bitmap_set(ret_nodes, domains[i].nodes[k].node);
     return r;
-}
-
-void render_add_set(Table *table, Bytes set)
-{
-    if (set.data && !set.size)
-        table_add(table, STYLE_WEAK, "none");
-    else
-        table_add_bytes(table, STYLE_PLAIN, set.data, set.size);
 }
 
 void render_add_home(Table *table, const NodeViews *nodes, const DomainView *domain)

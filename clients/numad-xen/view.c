@@ -22,6 +22,14 @@ HostView host_view_read(struct json_object *document)
     };
 }
 
+bool host_view_warns(const HostView *host, const char *code)
+{
+    for (size_t i = 0; i < value_count(host->warnings); i++)
+        if (bytes_equal(value_bytes(value_at(host->warnings, i), "code"), code))
+            return true;
+    return false;
+}
+
 static NodeView read_node(struct json_object *row, nodeid_t id)
 {
     struct json_object *memory = value_get(row, "memory");

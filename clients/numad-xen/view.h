@@ -96,6 +96,7 @@ DEFINE_CLEANUP(TopologyView *, topology_view_free)
 
 /* Parts shared by the two. 0 or -ENOMEM. */
 HostView host_view_read(struct json_object *document);
+bool host_view_warns(const HostView *host, const char *code);
 int node_views_read(struct json_object *document, NodeViews *ret_nodes);
 void node_views_done(NodeViews *nodes);
 const NodeView *node_views_find(const NodeViews *nodes, nodeid_t id);
