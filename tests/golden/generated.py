@@ -261,7 +261,7 @@ def many_devices():
     devices = [{"pci": "0000:00:1f.0", "node": 0}, {"pci": "0000:01:00.0", "node": 0}]
     for bus, at, n in ((0x3b, 0, 128), (0x86, 1, 256), (0xaf, 1, 16)):
         devices += [{"pci": f"0000:{bus:02x}:{i // 8:02x}.{i % 8}", "node": at} for i in range(n)]
-    devices += [{"pci": f"10000:{i:02x}:00.0", "node": 1} for i in range(12)] + [{"pci": "0000:ff:1f.7"}]
+    devices += [{"pci": f"0001:{i:02x}:00.0", "node": 1} for i in range(12)] + [{"pci": "0000:ff:1f.7"}]
     nodes = [node(64 * G, 32 * G, "0-15"), node(64 * G, 32 * G, "16-31")]
     return host(nodes, devices=devices, domains=[dom0(2)])
 

@@ -7,6 +7,7 @@ TESTS += $(cli_tests)
 EXTRA_DIST += \
 	$(cli_tests) \
 	tests/golden/cli \
+	tests/golden/field \
 	tests/golden/generated.py \
 	tests/golden/layout.py \
 	tests/golden/hosts
