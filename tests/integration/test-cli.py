@@ -22,7 +22,8 @@ def test_same_text(tap, world):
     for name in ("four-nodes", "stock", "hole", "names", "pools"):
         host = SOURCE / "tests/golden/hosts" / f"{name}.json"
         daemon = world.daemon(world.host(host.read_text(encoding="utf-8")))
-        for command in (("status",), ("topology",), ("topology", "--json"), ("numastat",), ("numastat", "--pages")):
+        for command in (("status",), ("topology",), ("topology", "--json"), ("topology", "--hwloc"),
+                        ("numastat",), ("numastat", "--pages")):
             asked, read = cli("--bus", world.address, *command), cli("--host", host, *command)
             tap.ok((asked.returncode, asked.stdout) == (read.returncode, read.stdout) and (asked.stdout or asked.stderr),
                    f"{name}: {' '.join(command)}: daemon and file say the same", asked.stdout + asked.stderr)
@@ -36,7 +37,8 @@ def test_same_text(tap, world):
 
 def test_exit_statuses(tap, world):
     bus = ("--bus", world.address)
-    for command in (("status",), ("status", "--json"), ("status", "--watch"), ("topology",), ("numastat",)):
+    for command in (("status",), ("status", "--json"), ("status", "--watch"), ("topology",), ("topology", "--hwloc"),
+                    ("numastat",)):
         out = cli(*command, *bus)
         tap.ok(out.returncode == 4 and not out.stdout and "is not running" in out.stderr,
                f"{' '.join(command)}: no daemon is 4", out)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """libnumadxen against the daemon, and against everything that is not the daemon."""
+import xml.etree.ElementTree as ElementTree
+
 from world import *  # noqa: F403
 from fakedaemon import FakeDaemon, Refusal
 
@@ -19,6 +21,9 @@ def test_answers(tap, world):
     world.daemon(world.host(four_nodes()))
     tap.equal(json.loads(ask(world.address, "status")[0])["format"], "numad-xen-status/1", "numadx_get_status")
     tap.equal(json.loads(ask(world.address, "topology")[0])["format"], "numad-xen-topology/1", "numadx_get_topology")
+    xml = ElementTree.fromstring(ask(world.address, "hwloc")[0])
+    tap.equal((xml.tag, xml.get("version"), len(xml.findall(".//object[@type='NUMANode']"))), ("topology", "2.0", 4),
+              "numadx_get_topology_xml")
     with world.connect() as bus:
         tap.equal(ask(world.address, "version")[0], get(bus, "Version"), "numadx_get_version")
     tap.equal(ask(world.address, "domains")[0].split("\n"),
@@ -36,7 +41,7 @@ def test_unsupported(tap, world):
 
 def test_nobody(tap, world):
     wanted = f"ENOTCONN: numad-xend is not running on the bus {world.address}: start numad-xend --bus {world.address}"
-    for what in ("status", "version", "domains", "memory"):
+    for what in ("status", "hwloc", "version", "domains", "memory"):
         tap.equal(ask(world.address, what)[0], wanted, f"{what}: no daemon is ENOTCONN")
     folder = world.directory / "folder"
     folder.mkdir()
@@ -85,10 +90,11 @@ def test_errors(tap, world):
 
 
 def test_nonsense(tap, world):
-    answers = {"GetStatus": ("u", [7]), "GetTopology": ("as", [["a"]]), "ListDomains": ("a(us)", [[(1, "x")]]),
+    answers = {"GetStatus": ("u", [7]), "GetTopology": ("as", [["a"]]), "GetTopologyXML": ("au", [[60]]),
+               "ListDomains": ("a(us)", [[(1, "x")]]),
                "GetDomainMemory": ("", []), "Get": ("v", [("u", 7)])}
     with FakeDaemon(world.address, answers):
-        for what in ("status", "topology", "domains", "memory"):
+        for what in ("status", "topology", "hwloc", "domains", "memory"):
             answer, _ = ask(world.address, what)
             tap.ok(answer.startswith("EBADMSG: "), f"{what}: an answer of another type is EBADMSG", answer)
         answer, _ = ask(world.address, "version")
