@@ -11,6 +11,7 @@ libcli_la_SOURCES = \
 	clients/numad-xen/doctor-status.c \
 	clients/numad-xen/doctor-topology.c \
 	clients/numad-xen/feed.c clients/numad-xen/feed.h \
+	clients/numad-xen/gather.c \
 	clients/numad-xen/numastat.c \
 	clients/numad-xen/options.c \
 	clients/numad-xen/render.c clients/numad-xen/render.h \
@@ -22,6 +23,7 @@ libcli_la_SOURCES = \
 	clients/numad-xen/render-status.c \
 	clients/numad-xen/render-topology.c \
 	clients/numad-xen/report.c clients/numad-xen/report.h \
+	clients/numad-xen/savefile.c clients/numad-xen/savefile.h \
 	clients/numad-xen/screen.c clients/numad-xen/screen.h \
 	clients/numad-xen/status.c \
 	clients/numad-xen/table.c clients/numad-xen/table.h \

@@ -35,6 +35,7 @@ int status_run(const Command *command, Globals *globals, int argc, char **argv);
 int topology_run(const Command *command, Globals *globals, int argc, char **argv);
 int numastat_run(const Command *command, Globals *globals, int argc, char **argv);
 int doctor_run(const Command *command, Globals *globals, int argc, char **argv);
+int gather_run(const Command *command, Globals *globals, int argc, char **argv);
 
 /* An option of the command's own: 0, or an exit status above 0. */
 typedef int (*OptionHandler)(int option, const char *value, void *state);
@@ -42,8 +43,8 @@ typedef int (*OptionHandler)(int option, const char *value, void *state);
 #define OPTION_END (-1) /* --help or --version was answered: the program is done */
 /*
  * Reads the options of a command, its own (short: one letter each, as getopt wants them after a ':'; long: ended by a
- * zero entry, at most OPTIONS_MAX) and the global ones. Refuses arguments that are no options. 0, an exit status above
- * 0 (reported), or OPTION_END.
+ * zero entry, at most OPTIONS_MAX) and the global ones. Refuses arguments that are no options, unless the short ones
+ * begin with '-': these then go to the handler as option 1. 0, an exit status above 0 (reported), or OPTION_END.
  */
 #define OPTIONS_MAX 16
 int options_parse(const Command *command, Globals *globals, int argc, char **argv, const char *short_options,

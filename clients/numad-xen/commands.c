@@ -18,6 +18,11 @@ const Command commands[] = {
      numastat_run},
     {"doctor", "[--json]", "what numad-xend needs on this host and what is missing",
      "  --json       print the document numad-xen-doctor/1\n", doctor_run},
+    {"gather", "DIR [--anonymize]", "capture the host, to look at it elsewhere",
+     "  DIR          a folder, made where there is none; the capture is DIR/host.json,\n"
+     "               and --host DIR shows it\n"
+     "  --anonymize  without names and UUIDs of domains, and makers of the firmware\n",
+     gather_run},
     {0},
 };
 

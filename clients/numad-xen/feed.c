@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "feed.h"
 
+#include "lib/core/hostdesc-write.h"
 #include "lib/core/hostdesc.h"
 #include "lib/core/hwlocxml.h"
 #include "lib/core/status.h"
@@ -52,29 +53,40 @@ static int fail_open(Feed *feed, int r)
 {
     char *text = NULL;
 
-    if (asprintf(&text, "%s: give --host the file of a host description", strerror(-r)) < 0)
+    if (asprintf(&text, "%s: give --host the file of a host description, or the folder of a capture", strerror(-r)) < 0)
         text = NULL;
     return fail_file(feed, strerror(-r), text);
 }
 
-static int read_host(Feed *feed, Snapshot **ret_snapshot)
+/* The file, or the one that `gather` made in the folder of that name. */
+static int read_file(const char *path, char **ret_text, size_t *ret_size)
+{
+    _cleanup_free_ char *inside = NULL;
+    int r = file_read(path, HOSTDESC_MAX_BYTES, ret_text, ret_size);
+
+    if (r != -EISDIR)
+        return r;
+    if (asprintf(&inside, "%s/%s", path, CAPTURE_FILE) < 0) {
+        inside = NULL;
+        return -ENOMEM;
+    }
+    return file_read(inside, HOSTDESC_MAX_BYTES, ret_text, ret_size);
+}
+
+static int read_host(Feed *feed, HostRows **ret_rows)
 {
     _cleanup_free_ char *text = NULL;
     char *error = NULL;
-    HostRows *rows = NULL;
     size_t size;
     int r;
 
-    r = file_read(feed->globals->host, HOSTDESC_MAX_BYTES, &text, &size);
+    r = read_file(feed->globals->host, &text, &size);
     if (r == -EFBIG)
         return fail_file(feed, "larger than 64 MiB, which no host description is", NULL);
     if (r < 0)
         return fail_open(feed, r);
-    r = hostdesc_parse(text, size, &rows, &error);
-    if (r != 0)
-        return fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL);
-    r = snapshot_seal(rows, 1, -1, ret_snapshot);
-    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
+    r = hostdesc_parse(text, size, ret_rows, &error);
+    return r != 0 ? fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL) : 0;
 }
 
 static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
@@ -82,11 +94,15 @@ static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
     /* This process has counted since now, and nothing; there is no collection to tell of. */
     const Stats stats = {.since_us = (int64_t)time(NULL) * 1000000, .last_collection_us = -1};
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
+    HostRows *rows = NULL;
     int r;
 
-    r = read_host(feed, &snapshot);
+    r = read_host(feed, &rows);
     if (r != 0)
         return r;
+    r = snapshot_seal(rows, 1, -1, &snapshot);
+    if (r < 0)
+        return fail_file(feed, strerror(-r), NULL);
     r = ret_status ? status_document(snapshot, &stats, ret_status) : 0;
     if (r == 0 && ret_topology)
         r = topology_document(snapshot, ret_topology);
@@ -142,11 +158,15 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology)
 static int hwloc_of_host(Feed *feed, char **ret_xml)
 {
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
+    HostRows *rows = NULL;
     int r;
 
-    r = read_host(feed, &snapshot);
+    r = read_host(feed, &rows);
     if (r != 0)
         return r;
+    r = snapshot_seal(rows, 1, -1, &snapshot);
+    if (r < 0)
+        return fail_file(feed, strerror(-r), NULL);
     r = hwloc_xml_document(snapshot, ret_xml);
     return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
 }
@@ -173,4 +193,23 @@ int feed_read_version(Feed *feed, char **ret_version)
         return r;
     r = numadx_get_version(feed->client, ret_version);
     return r < 0 ? fail_client(feed, r) : 0;
+}
+
+int feed_read_capture(Feed *feed, char **ret_text)
+{
+    _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+    int r;
+
+    if (!feed->globals->host) {
+        r = feed_connect(feed);
+        if (r != 0)
+            return r;
+        r = numadx_gather(feed->client, ret_text);
+        return r < 0 ? fail_client(feed, r) : 0;
+    }
+    r = read_host(feed, &rows);
+    if (r != 0)
+        return r;
+    r = hostdesc_document(rows, ret_text);
+    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
 }

@@ -213,6 +213,11 @@ EXPORT int numadx_get_topology_xml(numadx_client *client, char **ret_xml)
     return get_text(client, "GetTopologyXML", ret_xml);
 }
 
+EXPORT int numadx_gather(numadx_client *client, char **ret_json)
+{
+    return get_text(client, "Gather", ret_json);
+}
+
 EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
 {
     _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;

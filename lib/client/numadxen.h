@@ -37,6 +37,11 @@ int numadx_get_status(numadx_client *client, char **ret_json);
 int numadx_get_topology(numadx_client *client, char **ret_json);
 /* The host's topology as hwloc v2 XML, which hwloc_topology_set_xmlbuffer() reads. Free *ret_xml with free(). */
 int numadx_get_topology_xml(numadx_client *client, char **ret_xml);
+/*
+ * A capture of the host: all that the daemon's sources read, as a host description, numad-xen-host/1 (JSON). For root
+ * and the user that the daemon runs as. Free *ret_json with free().
+ */
+int numadx_gather(numadx_client *client, char **ret_json);
 /* The daemon's version, "0.1.0". Free with free(). */
 int numadx_get_version(numadx_client *client, char **ret_version);
 

@@ -217,6 +217,8 @@ static void write_unlisted_pools(JsonWriter *w, const HostRows *rows)
         if (rows->domains[i].pool != ROW_NO_POOL && !is_listed(rows, rows->domains[i].pool))
             ids[n++] = rows->domains[i].pool;
     qsort(ids, n, sizeof(*ids), compare_id);
+    if (rows->n_pools == 0 && n && ids[n - 1] == 0)
+        n = 0; /* pool 0 alone is what a description without pools has */
     for (size_t i = 0; i < n; i++) {
         if (i && ids[i] == ids[i - 1])
             continue;

@@ -27,6 +27,7 @@ tests_unit_test_cli_render_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 
 client_tests = \
 	tests/integration/test-cli.py \
+	tests/integration/test-gather.py \
 	tests/integration/test-library.py
 TESTS += $(client_tests)
 EXTRA_DIST += $(client_tests) tests/integration/fakedaemon.py

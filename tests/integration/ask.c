@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 /*
- * Calls libnumadxen as its users do: `ask ADDRESS|ssh:HOST status|topology|hwloc|version|domains|memory [DOMID]`, and
+ * Calls libnumadxen as its users do: `ask ADDRESS|ssh:HOST status|topology|gather|hwloc|version|domains|memory [DOMID]`, and
  * tells of a child that the library has left behind.
  */
 
@@ -58,6 +58,8 @@ static int ask(numadx_client *client, const char *what, const char *argument)
         return print_text(client, numadx_get_topology);
     if (strcmp(what, "hwloc") == 0)
         return print_text(client, numadx_get_topology_xml);
+    if (strcmp(what, "gather") == 0)
+        return print_text(client, numadx_gather);
     if (strcmp(what, "version") == 0)
         return print_text(client, numadx_get_version);
     if (strcmp(what, "domains") == 0)
