@@ -304,7 +304,7 @@ void collector_set_interval(Collector *c, uint64_t interval_us)
     if (c->interval_us == interval_us)
         return;
     c->interval_us = interval_us;
-    c->next_us = clock_us(CLOCK_MONOTONIC) + interval_us;
+    c->next_us = MIN(c->next_us, clock_us(CLOCK_MONOTONIC) + interval_us); /* sooner perhaps, never put off */
     (void)sd_event_source_set_time(c->tick, c->next_us);
 }
 

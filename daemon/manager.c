@@ -8,6 +8,7 @@
 #include "count.h"
 #include "log.h"
 #include "publish/bus.h"
+#include "settings.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -23,6 +24,7 @@
  */
 
 typedef struct Manager {
+    const Options *options;
     sd_event *event;
     Collector *collector;
     Bus *bus;
@@ -143,6 +145,44 @@ static int on_stop(sd_event_source *source, const struct signalfd_siginfo *info,
     return sd_event_exit(m->event, EXIT_DONE);
 }
 
+static int load_settings(const Manager *m, Settings *ret_settings, char **ret_error)
+{
+    const char *config = m->options->config;
+    int r = settings_load(config ? config : OPTIONS_CONFIG, config, ret_settings, ret_error);
+
+    return r == SETTINGS_E_REFUSED ? -EINVAL : r;
+}
+
+static void apply_settings(Manager *m, const Settings *settings)
+{
+    collector_set_interval(m->collector, settings->interval_ms * 1000);
+    collector_set_headroom(m->collector, settings->headroom);
+    m->bus->limit.per_s = (unsigned)settings->requests_per_s;
+}
+
+static void log_settings(const char *when, const Settings *settings)
+{
+    _cleanup_text_ Text changes = {0};
+
+    settings_add_changes(settings, &changes);
+    log_info("%s: %s", when, changes.size ? changes.data : "all are the defaults");
+}
+
+/* All or nothing: the settings are read first, and applied when the source has taken its own file too. */
+static int reload(Manager *m, char **ret_error)
+{
+    Settings settings;
+    int r = load_settings(m, &settings, ret_error);
+
+    if (r >= 0)
+        r = collector_reload(m->collector, ret_error);
+    if (r < 0)
+        return r;
+    apply_settings(m, &settings);
+    log_settings("reloaded, settings", &settings);
+    return 0;
+}
+
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
 {
     Manager *m = userdata;
@@ -154,13 +194,11 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
         m->reloading = true;
     }
     m->reopened = true;
-    r = collector_reload(m->collector, &why);
+    r = reload(m, &why);
     if (r < 0) {
-        errno = -r;
         log_error("reload refused, keeping what was: %s", why ? why : strerror(-r));
         end_reload(m);
-    } else
-        log_info("reloaded");
+    }
     return 0;
 }
 
@@ -211,9 +249,21 @@ static int open_collector(Manager *m, const Options *options)
     return r < 0 ? log_error_errno(r, "cannot set up the collection: %m") : 0;
 }
 
+static int load_first_settings(const Manager *m, Settings *ret_settings)
+{
+    _cleanup_free_ char *why = NULL;
+    int r = load_settings(m, ret_settings, &why);
+
+    if (r < 0)
+        log_error("%s", why ? why : strerror(-r));
+    return r;
+}
+
 ExitStatus manager_run(const Options *options)
 {
-    _cleanup_(manager_done) Manager m = {.stats.since_us = (int64_t)clock_us(CLOCK_REALTIME), .reopened = true};
+    _cleanup_(manager_done)
+        Manager m = {.options = options, .stats.since_us = (int64_t)clock_us(CLOCK_REALTIME), .reopened = true};
+    Settings settings;
     int r;
 
     r = sd_event_new(&m.event);
@@ -221,6 +271,8 @@ ExitStatus manager_run(const Options *options)
         r = add_signals(&m);
     if (r < 0)
         return exit_status(log_error_errno(r, "cannot set up the loop: %m"));
+    if (load_first_settings(&m, &settings) < 0)
+        return EXIT_FAILED;
     r = open_collector(&m, options);
     if (r < 0)
         return exit_status(r);
@@ -228,6 +280,8 @@ ExitStatus manager_run(const Options *options)
     if (r < 0)
         return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_BUS;
     bus_set_capture(m.bus, capture, &m);
+    apply_settings(&m, &settings);
+    log_settings("settings", &settings);
     r = sd_event_loop(m.event);
     return r < 0 ? exit_status(log_error_errno(r, "the loop failed: %m")) : (ExitStatus)r;
 }

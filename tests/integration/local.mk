@@ -7,7 +7,8 @@ integration_tests = \
 	tests/integration/test-notify.py \
 	tests/integration/test-read.py \
 	tests/integration/test-reload.py \
-	tests/integration/test-remote.py
+	tests/integration/test-remote.py \
+	tests/integration/test-settings.py
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/world.py
 

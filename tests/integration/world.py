@@ -183,8 +183,11 @@ class World:
         return str(copy)
 
     def start(self, *arguments, environment=None, bus=True, uid=None):
-        """numad-xend, without waiting for anything."""
+        """numad-xend, without waiting for anything; with the default settings, whatever this machine's are."""
         options = ["--bus", self.address] if bus else []
+        if "--config" not in arguments:
+            (self.directory / "none.conf").touch()
+            options += ["--config", str(self.directory / "none.conf")]
         return self.start_process([self.program(), *options, *map(str, arguments)], "daemon", environment, uid)
 
     def daemon(self, host, environment=None):

@@ -394,9 +394,21 @@ static void test_interval(void **state)
     run(&world, 5000, &world.n_good, 5);
     assert_in_range(world.fake.begun_us[4] - world.fake.begun_us[1], 580 * MS, 990 * MS);
     collector_set_interval(world.collector, 60000 * MS);
-    run(&world, 1500, &world.n_good, 6);
+    run(&world, 1500, &world.n_good, 7); /* the one that was due, and no more */
+    assert_int_equal(world.n_good, 6);
     close_world(&world);
-    assert_int_equal(world.n_good, 5);
+}
+
+/* A daemon that collects once an hour does not begin with an hour's wait. */
+static void test_interval_before_the_first(void **state)
+{
+    World world;
+
+    open_world(&world, (Fake){.steps = 1});
+    collector_set_interval(world.collector, 3600000 * (uint64_t)MS);
+    run(&world, 5000, &world.n_good, 1);
+    assert_int_equal(world.n_good, 1);
+    close_world(&world);
 }
 
 int main(void)
@@ -415,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_capture),
         cmocka_unit_test(test_capture_fails),
         cmocka_unit_test(test_interval),
+        cmocka_unit_test(test_interval_before_the_first),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
