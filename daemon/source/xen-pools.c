@@ -63,16 +63,21 @@ static int fetch_pools(XenSource *s)
     }
     if (r < 0 || n == 0) {
         free_pools(pools, n);
+        t->are_pools_old = true;
         return r < 0 ? xen_call_failed(s, ERROR_XEN, call_name, r)
                      : xen_answer_refused(s, call_name, "it tells of no pool");
     }
+    t->are_pools_old = false;
     free_pools(t->pools, t->n_pools);
     t->pools = pools;
     t->n_pools = n;
     return 0;
 }
 
-/* The set of online CPUs; a CPU on its way from one pool to another is missing in it for a moment. */
+/*
+ * The set of online CPUs; a CPU on its way from one pool to another is missing in it for a moment. All three answers
+ * must be of one moment, or a number that fits by chance would make a wrong set.
+ */
 static int fetch_online(XenSource *s)
 {
     XenTopology *t = &s->topology;
@@ -87,7 +92,7 @@ static int fetch_online(XenSource *s)
     r = xen_mask_to_bitmap(&online, mask, n_cpus);
     for (size_t i = 0; r == 0 && i < t->n_pools; i++)
         r = bitmap_or(&online, &t->pools[i].cpus);
-    if (r < 0 || !t->has_phys || bitmap_weight(&online) != t->phys.nr_cpus)
+    if (r < 0 || t->is_phys_old || t->are_pools_old || bitmap_weight(&online) != t->phys.nr_cpus)
         return r; /* what was known stays */
     t->has_online = true;
     return bitmap_copy(&t->online, &online);

@@ -29,7 +29,7 @@ typedef enum XenStage {
 
 /* The last answers, which stand in when a call fails for once. */
 typedef struct XenTopology {
-    bool has_phys;
+    bool has_phys, is_phys_old, are_pools_old; /* old: not of this collection */
     XenPhysInfo phys;
     XenMemInfo *nodes;
     uint32_t *distances;

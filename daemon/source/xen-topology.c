@@ -27,6 +27,7 @@ static int read_physinfo(XenSource *s)
     XenPhysInfo info = {0};
     int r = s->calls->ops->physinfo(s->calls, &info);
 
+    t->is_phys_old = r < 0;
     if (r < 0)
         r = xen_call_failed(s, ERROR_XEN, "physinfo", r);
     else {

@@ -38,6 +38,7 @@ xen_unit_tests = \
 	tests/unit/test-xen-failures \
 	tests/unit/test-xen-faults \
 	tests/unit/test-xen-heap \
+	tests/unit/test-xen-memory \
 	tests/unit/test-xen-topology
 check_PROGRAMS += $(xen_unit_tests)
 TESTS += $(xen_unit_tests)
@@ -71,6 +72,11 @@ tests_unit_test_xen_faults_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_heap_SOURCES = tests/unit/test-xen-heap.c
 tests_unit_test_xen_heap_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_heap_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_memory_SOURCES = tests/unit/test-xen-memory.c $(xen_oracle_files)
+tests_unit_test_xen_memory_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
+tests_unit_test_xen_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free \
+	-Wl,--wrap=strdup,--wrap=strndup,--wrap=asprintf,--wrap=vasprintf,--wrap=__asprintf_chk,--wrap=__vasprintf_chk
+tests_unit_test_xen_memory_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_topology_SOURCES = tests/unit/test-xen-topology.c
 tests_unit_test_xen_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_topology_LDADD = libfakexen.la $(CMOCKA_LIBS)

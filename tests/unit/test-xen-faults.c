@@ -256,7 +256,7 @@ static unsigned run_call(FakeCall call, const Story *twin, bool patched)
         for (size_t i = 0; i < ARRAY_SIZE(errors); i++)
             for (fault.times = 0; fault.times < 2; fault.times++) {
                 fault.error = errors[i];
-                if (getenv("VERBOSE"))
+                if (getenv("NX_VERBOSE"))
                     describe(&fault, (size_t)(twin->scenario - scenarios), patched);
                 run_fault(&fault, twin, patched);
                 runs++;
@@ -283,6 +283,89 @@ static void test_call(void **state)
     assert_true(runs >= 26); /* it was called at all */
 }
 
+/* --- two faults --- */
+
+#define ROUNDS 4000u
+#define SEED 20260728u
+
+static Fault random_fault(unsigned *seed, const Story *twin)
+{
+    unsigned at = twin->scenario->fault_at, n;
+    Fault fault;
+
+    do {
+        fault.call = (FakeCall)(rand_r(seed) % _FAKE_MAX);
+        n = twin->counts[at + 1][fault.call] - twin->counts[at][fault.call];
+    } while (n == 0 || !effects[fault.call].name);
+    fault.place = (unsigned)rand_r(seed) % n;
+    fault.error = errors[(unsigned)rand_r(seed) % ARRAY_SIZE(errors)];
+    fault.times = (unsigned)rand_r(seed) % 3;
+    return fault;
+}
+
+/* What either may show, both may. */
+static void join_rules(const char *paths[64], const Fault *faults)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < 2; i++)
+        for (const char *const *path = effects[faults[i].call].paths; *path; path++)
+            paths[n++] = *path;
+    paths[n] = NULL;
+}
+
+static void run_two(const Fault faults[2], const Story *twin, bool patched)
+{
+    unsigned at = twin->scenario->fault_at;
+    const char *paths[64];
+    char *error = NULL;
+    Story story;
+
+    begin_story(&story, twin->scenario, patched);
+    for (unsigned i = 0; i < at; i++)
+        tell(&story, i);
+    for (unsigned i = 0; i < 2; i++)
+        fake_xen_fail(story.fake, faults[i].call, faults[i].place, -faults[i].error, faults[i].times);
+    tell(&story, at);
+    join_rules(paths, faults);
+    oracle_compare(story.documents[at], twin->documents[at], at ? twin->documents[at - 1] : NULL,
+                   (OracleRules){paths, at == 0});
+    fake_xen_heal(story.fake);
+    assert_int_equal(story.source->ops->reload(story.source, &error), 0);
+    story.scenario = twin->scenario;
+    tell(&story, at + 1);
+    oracle_equal(story.documents[at + 1], twin->documents[at + 1]);
+    end_story(&story);
+}
+
+static void test_two_at_once(void **state)
+{
+    static const Scenario full[] = {{0, {true, true, true}, false}, {1, {true, true, true}, true}};
+    Story twins[ARRAY_SIZE(full)][2];
+    unsigned seed = SEED;
+
+    for (size_t i = 0; i < ARRAY_SIZE(full); i++)
+        for (int patched = 0; patched < 2; patched++) {
+            begin_story(&twins[i][patched], &full[i], patched);
+            for (unsigned generation = 0; generation < GENERATIONS; generation++)
+                tell(&twins[i][patched], generation);
+        }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bool patched = round % 2;
+        const Story *twin = &twins[round / 2 % 2][patched];
+        const Fault faults[2] = {random_fault(&seed, twin), random_fault(&seed, twin)};
+
+        if (getenv("NX_VERBOSE")) {
+            describe(&faults[0], round / 2 % 2, patched);
+            describe(&faults[1], round / 2 % 2, patched);
+        }
+        run_two(faults, twin, patched);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(full); i++)
+        for (int patched = 0; patched < 2; patched++)
+            end_story(&twins[i][patched]);
+}
+
 #define CALL_TEST(call)                                         \
     {                                                           \
 #call, test_call, NULL, NULL, (void *)(uintptr_t)(call) \
@@ -291,13 +374,17 @@ static void test_call(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        CALL_TEST(FAKE_VERSION),       CALL_TEST(FAKE_COMMANDLINE),   CALL_TEST(FAKE_PHYSINFO),
-        CALL_TEST(FAKE_NUMACOUNT),     CALL_TEST(FAKE_NUMAINFO),      CALL_TEST(FAKE_CPUTOPOINFO),
-        CALL_TEST(FAKE_AVAILHEAP),     CALL_TEST(FAKE_DOMAINS),       CALL_TEST(FAKE_VCPU_INFO),
-        CALL_TEST(FAKE_VCPU_AFFINITY), CALL_TEST(FAKE_NODE_AFFINITY), CALL_TEST(FAKE_POOL),
-        CALL_TEST(FAKE_FREE_CPUS),     CALL_TEST(FAKE_HEAP_QUERY),    CALL_TEST(FAKE_HEAP_NODES),
-        CALL_TEST(FAKE_HEAP_DOMAINS),  CALL_TEST(FAKE_PCI_DEVICES),   CALL_TEST(FAKE_PCI_NODES),
-        CALL_TEST(FAKE_FIRMWARE),      CALL_TEST(FAKE_STORE_OPEN),    CALL_TEST(FAKE_STORE_NAME),
+        CALL_TEST(FAKE_VERSION),       CALL_TEST(FAKE_COMMANDLINE),
+        CALL_TEST(FAKE_PHYSINFO),      CALL_TEST(FAKE_NUMACOUNT),
+        CALL_TEST(FAKE_NUMAINFO),      CALL_TEST(FAKE_CPUTOPOINFO),
+        CALL_TEST(FAKE_AVAILHEAP),     CALL_TEST(FAKE_DOMAINS),
+        CALL_TEST(FAKE_VCPU_INFO),     CALL_TEST(FAKE_VCPU_AFFINITY),
+        CALL_TEST(FAKE_NODE_AFFINITY), CALL_TEST(FAKE_POOL),
+        CALL_TEST(FAKE_FREE_CPUS),     CALL_TEST(FAKE_HEAP_QUERY),
+        CALL_TEST(FAKE_HEAP_NODES),    CALL_TEST(FAKE_HEAP_DOMAINS),
+        CALL_TEST(FAKE_PCI_DEVICES),   CALL_TEST(FAKE_PCI_NODES),
+        CALL_TEST(FAKE_FIRMWARE),      CALL_TEST(FAKE_STORE_OPEN),
+        CALL_TEST(FAKE_STORE_NAME),    cmocka_unit_test(test_two_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
