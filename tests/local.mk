@@ -14,6 +14,7 @@ unit_tests = \
 	tests/unit/test-bitmap \
 	tests/unit/test-firmware \
 	tests/unit/test-hostdesc \
+	tests/unit/test-hostdesc-refused \
 	tests/unit/test-hostdesc-write \
 	tests/unit/test-json \
 	tests/unit/test-locality \
@@ -31,7 +32,8 @@ tests_unit_test_acpi_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
 tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
 tests_unit_test_firmware_SOURCES = tests/unit/test-firmware.c $(table_headers)
-tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c $(unit_headers)
+tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c tests/unit/hostdesc.h $(unit_headers)
+tests_unit_test_hostdesc_refused_SOURCES = tests/unit/test-hostdesc-refused.c tests/unit/hostdesc.h $(unit_headers)
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
 tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/unit.h
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 /*
- * Calls libnumadxen as its users do: `ask ADDRESS|ssh:HOST status|topology|gather|hwloc|version|domains|memory [DOMID]`, and
- * tells of a child that the library has left behind.
+ * Calls libnumadxen as its users do: `ask ADDRESS|ssh:HOST status|topology|gather|hwloc|version|domains|memory
+ * [DOMID]`, and tells of a child that the library has left behind.
  */
 
 typedef int (*GetText)(numadx_client *client, char **ret_text);
