@@ -50,12 +50,17 @@ table_headers = tests/unit/unit.h tests/unit/tables.h
 fuzz_tests = \
 	tests/fuzz/fuzz-cpulist \
 	tests/fuzz/fuzz-hostdesc \
+	tests/fuzz/fuzz-settings \
 	tests/fuzz/fuzz-slit \
 	tests/fuzz/fuzz-srat
 tests_fuzz_fuzz_cpulist_SOURCES = tests/fuzz/fuzz-cpulist.c $(fuzz_files)
 tests_fuzz_fuzz_cpulist_LDFLAGS = $(fuzz_flags)
 tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c $(fuzz_files)
 tests_fuzz_fuzz_hostdesc_LDFLAGS = $(fuzz_flags)
+tests_fuzz_fuzz_settings_SOURCES = tests/fuzz/fuzz-settings.c daemon/settings.c daemon/settings-parse.c $(fuzz_files)
+tests_fuzz_fuzz_settings_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
+tests_fuzz_fuzz_settings_LDADD = libcore.la $(INIH_LIBS)
+tests_fuzz_fuzz_settings_LDFLAGS = $(fuzz_flags)
 tests_fuzz_fuzz_slit_SOURCES = tests/fuzz/fuzz-slit.c $(fuzz_files)
 tests_fuzz_fuzz_slit_LDFLAGS = $(fuzz_flags)
 tests_fuzz_fuzz_srat_SOURCES = tests/fuzz/fuzz-srat.c $(fuzz_files)
@@ -68,7 +73,7 @@ else
 fuzz_files = tests/fuzz/fuzz.h tests/fuzz/replay.c
 TESTS += $(fuzz_tests)
 endif
-EXTRA_DIST += tests/fuzz/hostdesc.dict tests/fuzz/srat.dict
+EXTRA_DIST += tests/fuzz/hostdesc.dict tests/fuzz/settings.dict tests/fuzz/srat.dict
 fuzz-programs: $(fuzz_tests)
 .PHONY: fuzz-programs
 
@@ -80,7 +85,7 @@ tests_bench_dispatches_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
 tests_bench_dispatches_LDADD = libnumadxend.la $(SYSTEMD_LIBS)
 tests_bench_dispatches_LDFLAGS = -Wl,--wrap=sd_event_loop
 
-tree_tests = tests/tree/headers tests/tree/layers tests/tree/symbols
+tree_tests = tests/tree/cases tests/tree/headers tests/tree/layers tests/tree/symbols
 TESTS += $(tree_tests)
 
 check-headers check-layers check-symbols: all
@@ -89,7 +94,7 @@ check-patches:
 	@$(top_srcdir)/hypervisor-patches/check
 .PHONY: check-headers check-layers check-symbols check-patches
 
-EXTRA_DIST += tests/tap.py $(tree_tests) proto/xen_numa_heap.h
+EXTRA_DIST += tests/CASES.md tests/tap.py $(tree_tests) proto/xen_numa_heap.h
 include tests/integration/local.mk
 include tests/golden/local.mk
 include tests/unit/hwloc.mk
