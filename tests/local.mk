@@ -13,6 +13,7 @@ unit_tests = \
 	tests/unit/test-base64 \
 	tests/unit/test-bitmap \
 	tests/unit/test-firmware \
+	tests/unit/test-firmware-mismatch \
 	tests/unit/test-hostdesc \
 	tests/unit/test-hostdesc-refused \
 	tests/unit/test-hostdesc-write \
@@ -32,6 +33,7 @@ tests_unit_test_acpi_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
 tests_unit_test_bitmap_SOURCES = tests/unit/test-bitmap.c $(unit_headers)
 tests_unit_test_firmware_SOURCES = tests/unit/test-firmware.c $(table_headers)
+tests_unit_test_firmware_mismatch_SOURCES = tests/unit/test-firmware-mismatch.c $(table_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c tests/unit/hostdesc.h $(unit_headers)
 tests_unit_test_hostdesc_refused_SOURCES = tests/unit/test-hostdesc-refused.c tests/unit/hostdesc.h $(unit_headers)
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
@@ -43,7 +45,7 @@ tests_unit_test_srat_SOURCES = tests/unit/test-srat.c $(table_headers)
 tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)
 tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
 unit_headers = tests/unit/unit.h tests/unit/host.h
-table_headers = tests/unit/unit.h tests/unit/tables.h
+table_headers = tests/unit/unit.h tests/unit/tables.h tests/unit/firmware-host.h
 
 # Fuzz targets, tests/fuzz/fuzz-NAME.c. They replay their corpus, tests/fuzz/corpus/NAME; configured with
 # --enable-fuzzer they are libFuzzer's programs, which scripts/fuzz runs.
