@@ -5,8 +5,9 @@ import json
 import re
 import time
 
-from host import MIB_PAGES, bus, cpu_list, create, destroy, destroy_all, fresh_status, raw, run, status, vcpu_list, \
-    wait_for
+import contract
+from host import (MIB_PAGES, bus, cpu_list, create, destroy, destroy_all, fresh_status, raw, run, status, vcpu_list, wait_for,
+                  xl_info)
 from tap import Tap
 
 tap = Tap()
@@ -16,22 +17,6 @@ STATES = {"r": {"running"}, "b": {"blocked"}, "p": {"paused"}, "s": {"shutdown"}
 
 def by_id(document):
     return {d["domid"]: d for d in document["domains"]}
-
-
-def locality(domain, cpu_node):
-    """The contract's formula for a host where every node has CPUs and memory and there is one pool."""
-    pool, values = set(cpu_node), []
-    pages = {n["node"]: n["bytes"] for n in domain["memory"]["nodes"] or []}
-    total = sum(pages.values())
-    for vcpu in domain["vcpu_affinity"]:
-        if vcpu["online"]:
-            hard = cpu_list(vcpu["hard"]) & pool or pool
-            where = hard & cpu_list(vcpu["soft"]) or hard
-            values.append(sum(held / total * sum(cpu_node[c] == n for c in where) / len(where)
-                              for n, held in pages.items()) if total else 0)
-    if not values or not total or domain["state"] == "dying":
-        return None
-    return sum(values) / len(values)
 
 
 def against_xl(document, types):
@@ -69,20 +54,7 @@ def vcpus(document):
 
 def figures(document):
     topology = json.loads(run("numad-xen", "topology", "--json"))
-    cpu_node = {row["cpu"]: row["node"] for row in topology["cpus"]}
-    for domid, domain in by_id(document).items():
-        wanted = locality(domain, cpu_node)
-        tap.ok(domain["locality"] is None if wanted is None else abs(domain["locality"] - wanted) < 2e-6,
-               f"domain {domid}: locality {domain['locality']}", f"wanted {wanted}")
-    load = {n: 0.0 for n in set(cpu_node.values())}
-    for domain in document["domains"]:
-        for vcpu in domain["vcpu_affinity"]:
-            if vcpu["online"]:
-                where = cpu_list(vcpu["hard"]) & cpu_list(vcpu["soft"]) or cpu_list(vcpu["hard"])
-                for cpu in where:
-                    load[cpu_node[cpu]] += 1 / len(where)
-    for row in document["nodes"]:
-        tap.ok(abs(row["vcpus"] - load[row["node"]]) < 1e-5, f"vCPU load of node {row['node']}", f"{row['vcpus']} {load}")
+    contract.check(tap, topology, document, {row["node"]: row["memsize"] for row in xl_info()["nodes"]}, "three domains")
 
 
 def affinity_nodes(document, placed):

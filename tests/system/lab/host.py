@@ -179,13 +179,35 @@ def xl_info():
     info = {name: int(re.search(rf"(?m)^{name}\s*: (\d+)", text)[1])
             for name in ("nr_cpus", "max_cpu_id", "total_memory", "free_memory")}
     info["xen_version"] = re.search(r"(?m)^xen_version\s*: (\S+)", text)[1]
-    cpus, nodes = text.split("cpu_topology")[1].split("device topology")[0], text.split("numa_info")[1]
+    cpus, rest = text.split("cpu_topology")[1].split("device topology", 1)
+    devices, nodes = rest.split("numa_info")
     info["cpus"] = [[int(n) for n in row.groups()] for row in
                     re.finditer(r"(?m)^\s*(\d+):\s+(\d+)\s+(\d+)\s+(\d+)$", cpus)]
+    info["devices"] = {row[1]: int(row[2]) for row in re.finditer(r"(?m)^([0-9a-f:.]+)\s+(\d+)$", devices)}
     info["nodes"] = [{"node": int(row[1]), "memsize": int(row[2]), "memfree": int(row[3]),
-                      "distances": [int(d) for d in row[4].split(",")]} for row in
-                     re.finditer(r"(?m)^\s*(\d+):\s+(\d+)\s+(\d+)\s+([\d,]+)$", nodes)]
+                      "distances": [int(d) if d != "-1" else None for d in row[4].split(",")]} for row in
+                     re.finditer(r"(?m)^\s*(\d+):\s+(\d+)\s+(\d+)\s+([-\d,]+)$", nodes)]
     return info
+
+
+def pool_names():
+    """{name: pool id}; xl prints names, xenstore knows their ids."""
+    ids = map(int, run("xenstore-list", "/local/pool").split())
+    return {run("xenstore-read", f"/local/pool/{pool}/name").strip(): pool for pool in ids}
+
+
+def pool_list():
+    """{pool id: CPUs} from xl cpupool-list."""
+    names = pool_names()
+    return {names[line.split()[0]]: cpu_list("".join(line.split()[1:]))
+            for line in run("xl", "cpupool-list", "-c").splitlines()[1:]}
+
+
+def xl_pool_of():
+    """{domid: pool id} from xl list."""
+    names = pool_names()
+    return {int(row[1]): names[row[2]] for row in
+            re.finditer(r"(?m)^\S+\s+(\d+)\s+\d+\s+\d+\s+[-rbpscd]{6}\s+[\d.]+\s+(\S+)$", run("xl", "list", "-c"))}
 
 
 def vcpu_list():
