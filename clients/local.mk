@@ -40,4 +40,4 @@ libcli_la_LIBADD = libcore.la libnumadxen.la $(JSON_C_LIBS) -lm
 numad_xen_SOURCES = clients/numad-xen/main.c
 numad_xen_LDADD = libcli.la
 
-dist_man_MANS = man/numad-xen.1 man/numad-xend.8
+dist_man_MANS = man/numad-xen.1 man/numad-xend.8 man/numad-xend.conf.5

@@ -321,13 +321,96 @@ static void test_changes(void **state)
     }
 }
 
+static char *read_source(const char *name)
+{
+    const char *top = getenv("NX_SRCDIR");
+    char path[4096], *text = NULL;
+    size_t size;
+
+    snprintf(path, sizeof(path), "%s/%s", top ? top : ".", name);
+    if (file_read(path, 1 << 20, &text, &size) < 0)
+        fail_msg("cannot read %s", path);
+    return text;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+    unsigned n = 0;
+
+    for (; (text = strstr(text, what)); text++)
+        n++;
+    return n;
+}
+
+/* What the manual has of the setting, from its line to the next setting's or section's; cut out of `text`. */
+static char *manual_entry(char *text, const Setting *setting)
+{
+    char line[128], *section, *next, *entry, *end;
+
+    snprintf(line, sizeof(line), "\n.SS [%s]\n", setting->section);
+    section = strstr(text, line);
+    if (!section)
+        fail_msg("the manual has no section %s", setting->section);
+    snprintf(line, sizeof(line), "\n.TP\n.BR %s \" = \" %s\n", setting->key, setting->standard);
+    entry = strstr(section, line);
+    next = strstr(section + 1, "\n.S");
+    if (!entry || entry > next)
+        fail_msg("the manual does not say under [%s]: %s", setting->section, line);
+    end = strstr(entry + 1, "\n.TP\n");
+    return strndup(entry, (size_t)(end && end < next ? end - entry : next - entry));
+}
+
+/* The manual has the keys, sections, defaults and bounds of the code, and no others. */
+static void test_manual(void **state)
+{
+    _cleanup_free_ char *text = read_source("man/numad-xend.conf.5");
+
+    for (size_t i = 0; i < SETTINGS_N; i++) {
+        const Setting *setting = &settings_table[i];
+        _cleanup_free_ char *entry = manual_entry(text, setting), *bounds = NULL;
+        _cleanup_text_ Text allowed = {0};
+
+        settings_add_allowed(setting, &allowed);
+        bounds = strndup(allowed.data, strcspn(allowed.data, ","));
+        if (setting->kind == SETTING_NUMBER)
+            memmove(bounds, bounds + strlen("a whole number "), strlen(bounds + strlen("a whole number ")) + 1);
+        if (setting->kind == SETTING_POLICY)
+            assert_non_null(strstr(entry, allowed.data));
+        if (!strstr(entry, bounds))
+            fail_msg("the manual does not say of %s: %s", setting->key, bounds);
+    }
+    assert_int_equal(count(text, "\n.TP\n.BR "), SETTINGS_N);
+}
+
+/* The file that is installed says nothing but the defaults, of every key. */
+static void test_installed_file(void **state)
+{
+    _cleanup_free_ char *text = read_source("systemd/numad-xend.conf");
+    _cleanup_text_ Text changes = {0}, all = {0};
+    Settings settings = parse_good(text);
+    unsigned n = 0;
+
+    settings_add_changes(&settings, &changes);
+    assert_int_equal(changes.size, 0);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        bool key = *line == '#' && line[1] >= 'a' && line[1] <= 'z';
+
+        n += key;
+        text_printf(&all, "%s\n", key ? line + 1 : line);
+    }
+    settings = parse_good(all.data);
+    settings_add_changes(&settings, &changes);
+    assert_int_equal(changes.size, 0);
+    assert_int_equal(n, SETTINGS_N);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),     cmocka_unit_test(test_every_key),    cmocka_unit_test(test_forms),
         cmocka_unit_test(test_sizes),        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_long_comment), cmocka_unit_test(test_longest_line), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_changes),      cmocka_unit_test(test_manual),       cmocka_unit_test(test_installed_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
