@@ -271,6 +271,59 @@ static void test_compact(void **state)
     assert_true(strlen(xml) < 10000);
 }
 
+/* --- any shape --- */
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 16;
+}
+
+/* A number below `limit`, or now and then unknown. */
+static uint32_t random_id(uint32_t *state, uint32_t limit)
+{
+    return next_random(state) % 8 == 0 ? ROW_INVALID : next_random(state) % limit;
+}
+
+/* A host that makes no sense but is one: sockets, nodes and cores are drawn for each CPU. */
+static Snapshot *random_host(uint32_t seed)
+{
+    HostRows *rows = host_rows_new();
+    Snapshot *s = NULL;
+    uint32_t sockets = 1 + next_random(&seed) % 4, cores = 1 + next_random(&seed) % 3;
+
+    assert_non_null(rows);
+    rows->n_nodes = 1 + next_random(&seed) % 6;
+    rows->n_cpus = 1 + next_random(&seed) % 70;
+    rows->max_cpu_id = (uint32_t)rows->n_cpus - 1;
+    rows->nodes = new_array(rows->n_nodes, sizeof(*rows->nodes));
+    rows->cpus = new_array(rows->n_cpus, sizeof(*rows->cpus));
+    rows->distances = new_array(rows->n_nodes * rows->n_nodes, sizeof(*rows->distances));
+    assert_true(rows->nodes && rows->cpus && rows->distances);
+    for (size_t i = 0; i < rows->n_nodes; i++) {
+        node_row_init(&rows->nodes[i]);
+        rows->nodes[i].size = i > 0 && next_random(&seed) % 5 == 0 ? ROW_HOLE : next_random(&seed);
+        rows->nodes[i].free = 0;
+    }
+    for (size_t i = 0; i < rows->n_nodes * rows->n_nodes; i++)
+        rows->distances[i] = 10 + next_random(&seed) % 3;
+    for (size_t i = 0; i < rows->n_cpus; i++)
+        rows->cpus[i] =
+            (CpuRow){random_id(&seed, cores), random_id(&seed, sockets), random_id(&seed, (uint32_t)rows->n_nodes)};
+    rows->cpus[rows->n_cpus - 1].core = 0; /* hwloc knows no host without CPUs */
+    assert_int_equal(snapshot_seal(rows, 1, -1, &s), 0);
+    return s;
+}
+
+static void test_any_shape(void **state)
+{
+    for (uint32_t seed = 1; seed <= 500; seed++) {
+        _cleanup_(snapshot_unref_p) Snapshot *s = random_host(seed * 2654435761u);
+
+        check_snapshot(s, NULL);
+    }
+}
+
 /* --- texts --- */
 
 typedef struct TextCase {
@@ -314,11 +367,12 @@ static void test_texts(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_SIZE(cases) + 3];
+    struct CMUnitTest tests[ARRAY_SIZE(cases) + 4];
     size_t n = 0;
 
     for (; n < ARRAY_SIZE(cases); n++)
         tests[n] = (struct CMUnitTest){cases[n].name, test_case, NULL, NULL, (void *)(uintptr_t)&cases[n]};
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_any_shape);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_large);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_compact);
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(test_texts);
