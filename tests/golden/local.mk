@@ -2,11 +2,13 @@
 # Tests of the client: what it prints, whole; what it does with a terminal; its parts.
 cli_tests = \
 	tests/golden/run \
-	tests/golden/terminal
+	tests/golden/terminal \
+	tests/golden/values
 TESTS += $(cli_tests)
 EXTRA_DIST += \
 	$(cli_tests) \
 	tests/golden/cli \
+	tests/golden/README.md \
 	tests/golden/field \
 	tests/golden/generated.py \
 	tests/golden/layout.py \
