@@ -66,7 +66,7 @@ static int print_ids(const Snapshot *s, const SratNodes *nodes, Text *why)
     return 0;
 }
 
-static void explain_count(const Snapshot *s, const SratNodes *nodes, size_t existing, Text *why)
+static void explain_count(const SratNodes *nodes, size_t existing, Text *why)
 {
     text_printf(why, "the firmware's SRAT describes %zu node%s, the hypervisor has %zu", nodes->n_existing,
                 nodes->n_existing == 1 ? "" : "s", existing);
@@ -87,7 +87,7 @@ static int compare_ids(const Snapshot *s, const SratNodes *nodes, Text *why)
     size_t existing = count_existing(s);
 
     if (existing != nodes->n_existing) {
-        explain_count(s, nodes, existing, why);
+        explain_count(nodes, existing, why);
         return 0;
     }
     if (s->n_nodes != nodes->n) {
@@ -132,15 +132,18 @@ static void compare_cpus(const Snapshot *s, const SratNodes *nodes, Text *why)
 }
 
 /* Why the hypervisor's nodes are not those of the table; empty when they are. */
-static int compare_nodes(const Snapshot *s, const SratNodes *nodes, Text *why)
+static int compare_nodes(const Snapshot *s, const Firmware *firmware, Text *why)
 {
+    const SratNodes *nodes = &firmware->nodes;
     int r = compare_ids(s, nodes, why);
 
     if (r == 0 && why->size == 0)
         compare_memory(s, nodes, why);
     if (r == 0 && why->size == 0)
         compare_cpus(s, nodes, why);
-    if (why->size && looks_fake(s))
+    if (why->size && firmware->srat.fault)
+        text_add(why, "; the table is broken, and may describe more than can be read");
+    else if (why->size && looks_fake(s))
         text_printf(why,
                     "; the hypervisor's nodes are equal slices of the memory, as its option numa=fake=%zu makes them",
                     s->n_nodes);
@@ -172,15 +175,16 @@ static int fill_present(Snapshot *s, const SratNodes *nodes)
     return 0;
 }
 
-static int match_nodes(Snapshot *s, const SratNodes *nodes, bool *ret_same)
+static int match_nodes(Snapshot *s, const Firmware *firmware, bool *ret_same)
 {
+    const SratNodes *nodes = &firmware->nodes;
     _cleanup_text_ Text why = {0};
     int r;
 
     *ret_same = false;
     if (nodes->n_existing == 0 && count_existing(s) < 2) /* a table without content, on a host that needs none */
         return 0;
-    r = compare_nodes(s, nodes, &why);
+    r = compare_nodes(s, firmware, &why);
     if (r < 0)
         return r;
     if (why.size)
@@ -275,6 +279,6 @@ int firmware_match(Snapshot *s, const Firmware *firmware)
     if (r == 0)
         r = report_fault(s, WARNING_SLIT_INVALID, "SLIT", firmware->slit.fault);
     if (r == 0 && firmware->srat_bytes)
-        r = match_nodes(s, &firmware->nodes, &same);
+        r = match_nodes(s, firmware, &same);
     return r == 0 && same && firmware->slit.distances ? match_distances(s, &firmware->slit) : r;
 }

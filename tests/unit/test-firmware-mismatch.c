@@ -136,6 +136,10 @@ static void test_broken(void **state)
     assert_string_equal(text_of(t, WARNING_SRAT_INVALID),
                         "the firmware's SRAT is broken: its checksum is wrong; entry 1 of type 0 is 4 bytes long, "
                         "which is too short");
+    assert_text(
+        "broken", text_of(t, WARNING_SRAT_MISMATCH),
+        "node 0 spans 12288 MiB in the hypervisor; by the firmware's SRAT it is PXM 0, which spans 0 MiB; the table is "
+        "broken, and may describe more than can be read; the hypervisor is believed");
     assert_int_equal(t->nodes[0].pxm, NO);
     assert_int_equal(t->nodes[0].present, NO);
     u = seal_host(bad.nodes, 1, NULL, NULL, NULL); /* no tables: nothing to say */
