@@ -31,6 +31,7 @@ hwloc_files = daemon/source/hwloc.c daemon/source/hwloc.h
 
 # The source on a Xen that is a few arrays; these need neither Xen nor its libraries.
 xen_unit_tests = \
+	tests/unit/test-xen-churn \
 	tests/unit/test-xen-devices \
 	tests/unit/test-xen-dmabits \
 	tests/unit/test-xen-dom0 \
@@ -38,6 +39,7 @@ xen_unit_tests = \
 	tests/unit/test-xen-failures \
 	tests/unit/test-xen-faults \
 	tests/unit/test-xen-heap \
+	tests/unit/test-xen-live \
 	tests/unit/test-xen-memory \
 	tests/unit/test-xen-topology
 check_PROGRAMS += $(xen_unit_tests)
@@ -54,6 +56,9 @@ libfakexen_la_SOURCES = \
 libfakexen_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 libfakexen_la_LIBADD = libcore.la $(CMOCKA_LIBS)
 
+tests_unit_test_xen_churn_SOURCES = tests/unit/test-xen-churn.c $(xen_oracle_files)
+tests_unit_test_xen_churn_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
+tests_unit_test_xen_churn_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_devices_SOURCES = tests/unit/test-xen-devices.c
 tests_unit_test_xen_devices_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_devices_LDADD = libfakexen.la $(CMOCKA_LIBS)
@@ -72,6 +77,9 @@ tests_unit_test_xen_faults_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_heap_SOURCES = tests/unit/test-xen-heap.c
 tests_unit_test_xen_heap_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_heap_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_live_SOURCES = tests/unit/test-xen-live.c $(xen_oracle_files)
+tests_unit_test_xen_live_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
+tests_unit_test_xen_live_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_memory_SOURCES = tests/unit/test-xen-memory.c $(xen_oracle_files)
 tests_unit_test_xen_memory_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
 tests_unit_test_xen_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free \
