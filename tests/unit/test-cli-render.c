@@ -255,11 +255,114 @@ static void test_evil_topology(void **state)
     replace_and_render(root, root, status, NULL);
 }
 
+static void test_sets(void **state)
+{
+    static const struct {
+        const char *set, *shown;
+        unsigned columns;
+        bool folded;
+    } cases[] = {
+        {"0-3,8", "0-3,8", 16, false},       {"0,4,8,12", "0,4,8,12", 16, false}, /* it fits */
+        {"0,4,8,12", "0-12:4", 4, true},     {"0,4,8", "0,4,8", 4, false},        /* three are no steps */
+        {"0,2,4,6,8-9", "0-8:2,9", 4, true}, {"0-1,4,6,8,10,20", "0-1,4-10:2,20", 4, true},
+        {"1,3,6,9,12", "1,3-12:3", 4, true}, {"8185,8187,8189,8191", "8185-8191:2", 4, true},
+        {"8191", "8191", 1, false},          {"", "", 0, false},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_bitmap_ Bitmap set = {0};
+        _cleanup_free_ char *text = NULL;
+        bool folded = false;
+
+        assert_int_equal(bitmap_parse(&set, cases[i].set, CPUS_MAX - 1), 0);
+        text = render_set(&set, cases[i].columns, &folded);
+        assert_string_equal(text, cases[i].shown);
+        assert_int_equal(folded, cases[i].folded);
+    }
+}
+
+/* A topology of n nodes, the distance between two by their ids. */
+static char *topology_of(unsigned n, unsigned (*distance)(unsigned from, unsigned to))
+{
+    Text text = {0};
+    char *string = NULL;
+
+    text_add(&text, "{\"format\":\"numad-xen-topology/1\",\"nodes\":[");
+    for (unsigned from = 0; from < n; from++) {
+        text_printf(&text, "%s{\"node\":%u,\"cpus\":\"\",\"distances\":[", from ? "," : "", from);
+        for (unsigned to = 0; to < n; to++)
+            text_printf(&text, "%s%u", to ? "," : "", from == to ? 10 : distance(from, to));
+        text_add(&text, "]}");
+    }
+    text_add(&text, "]}");
+    assert_int_equal(text_take(&text, &string, NULL), 0);
+    return string;
+}
+
+static unsigned pairs(unsigned from, unsigned to)
+{
+    return from / 2 == to / 2 ? 12 : 20;
+}
+
+/* Node 16 is far from 0 one way only; that sets 0 apart from 1. */
+static unsigned one_way(unsigned from, unsigned to)
+{
+    return from == 16 && to == 0 ? 30 : pairs(from, to);
+}
+
+static unsigned flat(unsigned from, unsigned to)
+{
+    (void)from;
+    (void)to;
+    return 20;
+}
+
+static void test_classes(void **state)
+{
+    static const struct {
+        unsigned (*distance)(unsigned from, unsigned to);
+        const char *lines[3]; /* that are there */
+        const char *none;     /* that is not */
+    } cases[] = {
+        {pairs, {"\n0-1        12  20:2-17\n", "\n16-17      12  20:0-15\n"}, "30:"},
+        {one_way, {"\n0          10  12:1 20:2-17\n", "\n16         10  12:17 20:1-15 30:0\n", "\n17  "}, "0-1 "},
+        {flat, {"\n0-17       20\n", "All nodes are equally far"}, "20:"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_(topology_view_free_p) TopologyView *view = NULL;
+        _cleanup_free_ char *json = topology_of(18, cases[i].distance), *error = NULL, *string = NULL;
+        Text text = {0};
+
+        assert_int_equal(topology_view_new(json, &view, &error), 0);
+        render_distance_matrix(&view->nodes, &in_pipe, 120, &text);
+        assert_int_equal(text_take(&text, &string, NULL), 0);
+        for (size_t k = 0; k < ARRAY_SIZE(cases[i].lines) && cases[i].lines[k]; k++)
+            if (!strstr(string, cases[i].lines[k]))
+                fail_msg("no '%s' in: %s", cases[i].lines[k], string);
+        assert_null(strstr(string, cases[i].none));
+    }
+}
+
+/* What asks for nothing comes last, and brief where there is more elsewhere. */
+static void test_notes(void **state)
+{
+    static const char json[] =
+        "{'format':'numad-xen-status/1','host':{'warnings':[{'code':'dom0-view-differs','text':'dom0 sees less: long'},"
+        "{'code':'slit-flat','text':'flat: 10'},{'code':'cpu-node-conflict','text':'CPUs "
+        "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45,47 are'}]}}";
+    _cleanup_free_ char *status = with_quotes(json), *text = status_text(status, NULL, -1);
+
+    assert_non_null(strstr(text, "\n\nwarning slit-flat: flat: 10\nwarning cpu-node-conflict: CPUs\n"));
+    assert_non_null(strstr(text, "37,39..+4 are\nnote dom0-view-differs: dom0 sees less\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status),      cmocka_unit_test(test_stale),         cmocka_unit_test(test_no_document),
-        cmocka_unit_test(test_evil_status), cmocka_unit_test(test_evil_topology),
+        cmocka_unit_test(test_evil_status), cmocka_unit_test(test_evil_topology), cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_classes),     cmocka_unit_test(test_notes),
     };
 
     display_init();
