@@ -41,11 +41,11 @@ static void test_distances(void **state)
 
 static void test_hole(void **state)
 {
-    _cleanup_(snapshot_unref_p) Snapshot *s =
-        host(HEAD "\"nodes\":[{\"size\":8,\"free\":1,\"distances\":[10,-1,21]},{\"size\":4294967295,\"free\":-1,"
-                  "\"distances\":[-1,-1,-1]},{\"size\":8,\"free\":2,\"distances\":[21,3,10]}],"
-                  "\"topology\":[{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":1},{\"cpu\":1,\"core\":0,\"socket\":0,"
-                  "\"node\":2}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *s = host(
+        HEAD "\"nodes\":[{\"size\":8,\"free\":1,\"distances\":[10,-1,21]},{\"size\":4294967295,\"free\":4294967295,"
+             "\"distances\":[-1,-1,-1]},{\"size\":8,\"free\":2,\"distances\":[21,3,10]}],"
+             "\"topology\":[{\"cpu\":0,\"core\":0,\"socket\":0,\"node\":1},{\"cpu\":1,\"core\":0,\"socket\":0,"
+             "\"node\":2}]}");
 
     assert_false(s->nodes[1].exists);
     assert_int_equal(s->nodes[1].kind, NODE_EMPTY);
