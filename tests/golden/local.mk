@@ -30,9 +30,11 @@ tests_unit_test_cli_render_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 client_tests = \
 	tests/integration/test-cli.py \
 	tests/integration/test-gather.py \
-	tests/integration/test-library.py
+	tests/integration/test-library.py \
+	tests/integration/test-schema.py
 TESTS += $(client_tests)
-EXTRA_DIST += $(client_tests) tests/integration/fakedaemon.py
-check_PROGRAMS += tests/integration/ask
+EXTRA_DIST += $(client_tests) tests/integration/fakedaemon.py tests/schema.py
+check_PROGRAMS += tests/integration/ask tests/integration/verdict
 tests_integration_ask_SOURCES = tests/integration/ask.c
 tests_integration_ask_LDADD = libnumadxen.la
+tests_integration_verdict_SOURCES = tests/integration/verdict.c

@@ -29,7 +29,7 @@ def test_same_text(tap, world):
                    f"{name}: {' '.join(command)}: daemon and file say the same", asked.stdout + asked.stderr)
             if name == "stock" and "--pages" in command:
                 tap.equal(asked.returncode, 1, "what the hypervisor does not tell is Unsupported")
-        document = json.loads(cli("--bus", world.address, "status", "--json").stdout)
+        document = schema.check(cli("--bus", world.address, "status", "--json").stdout)
         tap.ok(document["generation"] >= 1 and document["time"], f"{name}: status --json is the daemon's document")
         daemon.signal(signal.SIGTERM)
         daemon.wait()
@@ -169,7 +169,7 @@ def checks(*arguments, **environment):
 
 def checks_and_fixes(*arguments, **environment):
     out = cli("doctor", "--json", *arguments, **environment)
-    document = json.loads(out.stdout)
+    document = schema.check(out.stdout)
     assert document["format"] == "numad-xen-doctor/1"
     for check in document["checks"]:
         assert set(check) == {"code", "ok", "text", "fix"} and check["text"] and bool(check["fix"]) != check["ok"], check

@@ -20,7 +20,7 @@ def cli(*arguments, **options):
 def document(*arguments):
     out = cli(*arguments)
     assert out.returncode == 0, out
-    return json.loads(out.stdout)
+    return schema.check(out.stdout)
 
 
 def lasting(status):
@@ -185,7 +185,7 @@ def test_anonymize(tap, world):
         out = cli("gather", "--anonymize", folder, *source)
         tap.equal((out.returncode, out.stderr), (0, ""), f"{source[0]}: is captured")
         text = (folder / "host.json").read_text()
-        capture = json.loads(text)
+        capture = schema.check(text)
         tables = b"".join(base64.b64decode(capture[k]) for k in ("srat", "slit"))
         tap.ok("SECRET" not in text and "5ec2e75e" not in text and b"MAKER" not in tables and b"ASL" not in tables,
                f"{source[0]}: no name is left")

@@ -23,7 +23,10 @@ BUILD = pathlib.Path(os.environ.get("NX_BUILDDIR") or SOURCE).resolve()
 sys.path.insert(0, str(SOURCE / "tests"))
 
 from minibus import BusError, Connection, Timeout  # noqa: E402  (also for those that import us)
+import schema  # noqa: E402
 from tap import Tap  # noqa: E402
+
+schema.load()
 
 NAME = INTERFACE = "org.numadxen.NumadXen1"
 PATH = "/org/numadxen/NumadXen1"
@@ -206,7 +209,11 @@ class World:
 
 
 def call(bus, member, signature="", arguments=(), **options):
-    return bus.call(NAME, PATH, INTERFACE, member, signature, arguments, **options)
+    """The arguments of the answer; a document is as its schema says."""
+    answer = bus.call(NAME, PATH, INTERFACE, member, signature, arguments, **options)
+    if member in ("GetStatus", "GetTopology", "Gather"):
+        schema.check(answer[0])
+    return answer
 
 
 def get(bus, prop):
