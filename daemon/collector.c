@@ -73,6 +73,13 @@ static void count(Collector *c, const Snapshot *snapshot)
 
 static void begin_wanted(Collector *c);
 
+/* The next tick comes at that time, or earlier if it was due earlier. */
+static void tick_by(Collector *c, uint64_t us)
+{
+    c->next_us = MIN(c->next_us, us);
+    (void)sd_event_source_set_time(c->tick, c->next_us);
+}
+
 /* Hands the text over, or tells that there is none. */
 static void end_capture(Collector *c, int error, char *text)
 {
@@ -96,8 +103,10 @@ static void finish(Collector *c, Snapshot *snapshot, int error)
     c->error = error;
     if (c->capturing)
         end_capture(c, error, NULL);
-    if (error < 0)
-        c->wanted |= c->full; /* with the next tick, not at once */
+    if (error < 0) { /* again with the next tick, not at once, but nobody waits an hour for it */
+        c->wanted |= c->full;
+        tick_by(c, clock_us(CLOCK_MONOTONIC) + COLLECTION_INTERVAL_US);
+    }
     c->collected(snapshot, c->userdata);
     if (!error)
         begin_wanted(c);
@@ -226,7 +235,7 @@ static int on_events(sd_event_source *events, int fd, uint32_t revents, void *us
     int r = c->source->ops->dispatch(c->source);
 
     if (r < 0) {
-        log_errno(LOG_WARNING, r, "domain events are lost, new domains are seen once a second: %m");
+        log_errno(LOG_WARNING, r, "domain events are lost, new domains are seen at the next interval: %m");
         c->events = sd_event_source_disable_unref(c->events);
     }
     if (r != 0) {
@@ -304,8 +313,7 @@ void collector_set_interval(Collector *c, uint64_t interval_us)
     if (c->interval_us == interval_us)
         return;
     c->interval_us = interval_us;
-    c->next_us = MIN(c->next_us, clock_us(CLOCK_MONOTONIC) + interval_us); /* sooner perhaps, never put off */
-    (void)sd_event_source_set_time(c->tick, c->next_us);
+    tick_by(c, clock_us(CLOCK_MONOTONIC) + interval_us); /* what is due is not put off */
 }
 
 void collector_set_headroom(Collector *c, uint64_t headroom)

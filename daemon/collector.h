@@ -8,7 +8,8 @@
 #include <systemd/sd-event.h>
 
 /*
- * Makes a snapshot each second, and at once when domains come or go. It alone calls the source.
+ * Makes a snapshot each interval, a second by default, and at once when domains come or go. One that failed is tried
+ * again in a second. It alone calls the source.
  */
 typedef struct Collector Collector;
 

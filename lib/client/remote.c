@@ -238,7 +238,8 @@ int remote_open(const char *host, uint64_t patience_usec, sd_bus **ret_bus, pid_
 
     *ret_text = NULL;
     if (fault) {
-        *ret_text = strdup(fault);
+        if (asprintf(ret_text, "'%s': %s: give [USER@]HOST", host, fault) < 0)
+            *ret_text = NULL;
         return -EINVAL;
     }
     r = run(host, &fd, ret_ssh);

@@ -411,6 +411,20 @@ static void test_interval_before_the_first(void **state)
     close_world(&world);
 }
 
+static void test_failure_in_a_long_interval(void **state)
+{
+    World world;
+
+    open_world(&world, (Fake){.steps = 1, .step_error = -EIO});
+    collector_set_interval(world.collector, 3600000 * (uint64_t)MS);
+    run(&world, 5000, &world.n_failed, 2);
+    assert_int_equal(world.n_failed, 2);
+    world.fake.step_error = 0;
+    run(&world, 5000, &world.n_good, 1);
+    assert_int_equal(world.n_good, 1);
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +442,7 @@ int main(void)
         cmocka_unit_test(test_capture_fails),
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_interval_before_the_first),
+        cmocka_unit_test(test_failure_in_a_long_interval),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

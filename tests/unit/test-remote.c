@@ -143,7 +143,7 @@ static void test_refused(void **state)
 
     set_ssh("exit 0");
     assert_int_equal(remote_open("-v", LONG_USEC, &bus, &ssh, &why), -EINVAL);
-    assert_string_equal(why, "a host does not begin with '-'");
+    assert_string_equal(why, "'-v': a host does not begin with '-': give [USER@]HOST");
 }
 
 static int set_up(void **state)
