@@ -125,6 +125,23 @@ static void test_late_name(void **state)
     assert_string_equal(fake_xen_row(with, 7)->name, "late");
 }
 
+/* Renamed, and the read that an event asked for fails for once: the old name stays no longer than that. */
+static void test_name_fails_once(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *old = NULL, *new = NULL;
+
+    fake_xen_add(fake, 8);
+    host_rows_free(fake_xen_collect(source, true));
+    fake->domains[8].name = "renamed";
+    fake_xen_fail(fake, FAKE_STORE_NAME, 8, -EAGAIN, 1);
+    old = fake_xen_collect(source, true);
+    assert_string_equal(fake_xen_row(old, 8)->name, "guest");
+    new = fake_xen_collect(source, false);
+    assert_string_equal(fake_xen_row(new, 8)->name, "renamed");
+}
+
 static void test_store_lost(void **state)
 {
     FakeXen *fake = fake_xen_new();
@@ -209,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_late_name),
+        cmocka_unit_test(test_name_fails_once),
         cmocka_unit_test(test_store_lost),
         cmocka_unit_test(test_store_lost_in_dispatch),
         cmocka_unit_test(test_no_view_of_dom0),
