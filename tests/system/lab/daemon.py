@@ -8,11 +8,12 @@ import signal
 import subprocess
 import time
 
-from host import NOBODY, bus, create, destroy, destroy_all, properties, run, status, wait_for
+from host import NOBODY, bus, create, destroy, destroy_all, fresh_status, properties, run, status, wait_for
 from tap import Tap
 
 tap = Tap()
 UNIT = "numad-xend.service"
+CONFIG = "/etc/numad-xen/numad-xend.conf"
 
 
 def unit(name):
@@ -84,6 +85,44 @@ def restart():
     tap.ok("numad-xen:" in asked.stderr and not asked.stdout, "and a word on stderr", asked.stderr)
     run("systemctl", "unmask", "--runtime", UNIT)
     tap.ok(answers() and unit("ActiveState") == "active", "a question starts the daemon")
+
+
+def available():
+    return {row["node"]: row["memory"]["available"] for row in fresh_status()["nodes"]}
+
+
+def settings():
+    """The configuration file, read again by systemctl reload; a bad one is refused and changes nothing."""
+    kept = None
+    if os.path.exists(CONFIG):
+        with open(CONFIG) as file:
+            kept = file.read()
+    before, unlimited = pid(), available()
+    configure("[daemon]\ninterval_ms = 250\n[placement]\nheadroom = 256M\n")
+    limited = available()
+    tap.ok(all(abs(max(0, unlimited[node] - (256 << 20)) - limited[node]) < 16 << 20 for node in limited),
+           "reload: headroom is kept from each node", f"{unlimited} {limited}")
+    first, begin = properties()["Generation"], time.monotonic()
+    wait_for("ten generations", lambda: properties()["Generation"] >= first + 10, 60)
+    tap.ok(time.monotonic() - begin < 8, "reload: the interval is the file's", f"{time.monotonic() - begin:.1f} s")
+    configure("[placement]\nheadroom = lots\n")
+    tap.ok(all(abs(now - limited[node]) < 16 << 20 for node, now in available().items()), "a bad file: the settings stay")
+    log = run("journalctl", "-b", "-q", "-p", "err", "-n", "5", "_COMM=numad-xend", "--no-pager")
+    tap.ok(CONFIG in log and "headroom" in log, "and the log says where it is bad", log)
+    tap.note(log)
+    tap.equal((pid(), unit("ActiveState")), (before, "active"), "and the daemon goes on")
+    configure(kept)
+    tap.ok(all(abs(now - unlimited[node]) < 16 << 20 for node, now in available().items()), "reload: the defaults are back")
+
+
+def configure(text):
+    os.makedirs(os.path.dirname(CONFIG), exist_ok=True)
+    if text is None:
+        os.unlink(CONFIG)
+    else:
+        with open(CONFIG, "w") as file:
+            file.write(text)
+    run("systemctl", "reload", UNIT)
 
 
 def death():
@@ -160,13 +199,14 @@ def figures():
 
 def main():
     start()
-    for step in (attributes, unprivileged, restart, rename, storm, figures, death, hung):
+    for step in (attributes, unprivileged, restart, settings, rename, storm, figures, death, hung):
         try:
             step()
         except Exception as failure:
             tap.ok(False, f"{step.__name__} runs to its end", repr(failure))
-    errors = run("journalctl", "-b", "-q", "-p", "err", "_COMM=numad-xend", "--no-pager")
-    tap.ok(not errors.strip(), "the daemon logged no error", errors)
+    errors = [line for line in run("journalctl", "-b", "-q", "-p", "err", "_COMM=numad-xend", "--no-pager").splitlines()
+              if CONFIG not in line]
+    tap.ok(not errors, "the daemon logged no error but of the bad file", errors)
     tap.ok(bus("ListDomains"), "the bus answers at the end")
     destroy_all()
     tap.done()

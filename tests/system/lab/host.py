@@ -154,6 +154,19 @@ def fresh_status(generations=2):
     return wait_for("new snapshots", lambda: (s := status())["generation"] >= first + generations and s, 20 + 2 * generations)
 
 
+def hold_against_schemas(tap, *more):
+    """Every document of this moment, and those in the files named."""
+    import schema  # jsonschema is slow to come up here
+    tap.ok(schema.AVAILABLE, "python3-jsonschema is there")
+    texts = {" ".join(command): run("numad-xen", *command, "--json", status=None) for command in (["status"], ["topology"], ["doctor"])}
+    for path in more:
+        with open(path) as file:
+            texts[path] = file.read()
+    for what, text in texts.items():
+        wrong = schema.faults(json.loads(text))
+        tap.ok(not wrong, f"{what}: as its schema says", "\n".join(wrong))
+
+
 def status_pages(document):
     """{domid: {node: pages}} of a status document; None where it is not known."""
     size = document["host"]["page_size"]

@@ -10,7 +10,7 @@ import sys
 
 import contract
 import topology
-from host import create, destroy_all, fresh_status, raw, run, status_pages, walk, xl_info
+from host import create, destroy_all, fresh_status, hold_against_schemas, raw, run, status_pages, walk, xl_info
 from tap import Tap
 
 tap = topology.tap = Tap()
@@ -22,7 +22,7 @@ SHAPES = {
             "warnings": {"dom0-view-differs": ("4 nodes",), "slit-asymmetric": ("1 pair",), "distance-unreachable": ("2 ",)}},
     "off": {"nodes": {0: ("0-7", "cpu+memory")}, "pxms": {0: None},
             "warnings": {"dom0-view-differs": ("1 node ", "8 CPUs"), "srat-mismatch": ("4 nodes", "numa=off")}},
-    "fake": {"nodes": {0: ("0,4", "cpu+memory"), 1: ("1,5", "cpu+memory"), 2: ("2,6", "cpu+memory"), 3: ("3,7", "cpu+memory")},
+    "fake": {"nodes": {node: (f"{2 * node}-{2 * node + 1}", "cpu+memory") for node in range(4)},
              "pxms": dict.fromkeys(range(4)),
              "warnings": {"dom0-view-differs": ("4 nodes",), "srat-mismatch": ("numa=fake",)}},
 }
@@ -107,6 +107,7 @@ def main():
     memory(document)
     domains(info)
     readable(document)
+    hold_against_schemas(tap)
     tap.equal(sum(fresh_status()["stats"]["collection_errors"].values()), 0, "no error is counted")
     destroy_all()
     tap.done()
