@@ -97,8 +97,8 @@ static void add_dom0(const TopologyView *view, unsigned width, Text *to)
         host_view_warns(&view->host, "dom0-view-differs")) /* which says more */
         return;
     snprintf(text, sizeof(text), "dom0 sees %s node%s and %s CPU%s: its own view, not the host's.",
-             display_number(view->dom0_nodes).text, view->dom0_nodes == 1 ? "" : "s",
-             display_number(view->dom0_cpus).text, view->dom0_cpus == 1 ? "" : "s");
+             display_number(view->dom0_nodes).text, plural(view->dom0_nodes), display_number(view->dom0_cpus).text,
+             plural(view->dom0_cpus));
     text_add(to, "\n");
     render_entry("", text, width, to);
 }

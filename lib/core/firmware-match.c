@@ -69,7 +69,7 @@ static int print_ids(const Snapshot *s, const SratNodes *nodes, Text *why)
 static void explain_count(const SratNodes *nodes, size_t existing, Text *why)
 {
     text_printf(why, "the firmware's SRAT describes %zu node%s, the hypervisor has %zu", nodes->n_existing,
-                nodes->n_existing == 1 ? "" : "s", existing);
+                plural(nodes->n_existing), existing);
     if (existing > 1)
         return;
     if (nodes->arm)
@@ -126,8 +126,8 @@ static void compare_cpus(const Snapshot *s, const SratNodes *nodes, Text *why)
         unsigned n_cpus = bitmap_weight(&s->nodes[id].cpus);
 
         if (n_cpus > nodes->nodes[id].n_cpus)
-            text_printf(why, "node %u has %u CPU(s) online; by the firmware's SRAT it is PXM %u, which has room for %u",
-                        id, n_cpus, nodes->nodes[id].pxm, nodes->nodes[id].n_cpus);
+            text_printf(why, "node %u has %u CPU%s online; by the firmware's SRAT it is PXM %u, which has room for %u",
+                        id, n_cpus, plural(n_cpus), nodes->nodes[id].pxm, nodes->nodes[id].n_cpus);
     }
 }
 
@@ -248,9 +248,8 @@ static int match_distances(Snapshot *s, const Slit *slit)
 
     if (difference.n == 0)
         return 0;
-    text_printf(&text,
-                "the firmware's SLIT says other distances than the hypervisor in %zu place(s), first from node %u to ",
-                difference.n, difference.from);
+    text_printf(&text, "the firmware's SLIT says %zu other distance%s than the hypervisor, first from node %u to ",
+                difference.n, plural(difference.n), difference.from);
     text_printf(&text, "node %u: ", difference.to);
     print_distance(&text, difference.says);
     text_add(&text, ", the hypervisor ");

@@ -75,17 +75,16 @@ static int seal_distances(Snapshot *s, const HostRows *rows)
         return -ENOMEM;
     judge_distances(s, rows, &faults);
     if (faults.invalid)
-        r = warning_list_add(
-            list, WARNING_SLIT_INVALID,
-            "%u distance(s) between nodes are below 10, which no SLIT may say; they are taken as unknown",
-            faults.invalid);
+        r = warning_list_add(list, WARNING_SLIT_INVALID,
+                             "%u distance%s between nodes %s below 10, which no SLIT may say, and taken as unknown",
+                             faults.invalid, plural(faults.invalid), are(faults.invalid));
     if (r == 0 && faults.unreachable)
         r = warning_list_add(list, WARNING_DISTANCE_UNREACHABLE,
-                             "%u distance(s) between nodes are missing: the firmware calls them unreachable",
-                             faults.unreachable);
+                             "%u distance%s between nodes %s not known: the firmware says unreachable",
+                             faults.unreachable, plural(faults.unreachable), are(faults.unreachable));
     if (r == 0 && faults.asymmetric)
-        r = warning_list_add(list, WARNING_SLIT_ASYMMETRIC, "%u pair(s) of nodes are not equally far both ways",
-                             faults.asymmetric);
+        r = warning_list_add(list, WARNING_SLIT_ASYMMETRIC, "%u pair%s of nodes %s not equally far both ways",
+                             faults.asymmetric, plural(faults.asymmetric), are(faults.asymmetric));
     if (r == 0 && faults.remote && faults.flat == faults.remote)
         r = warning_list_add(list, WARNING_SLIT_FLAT,
                              "every distance is 10, as if all memory were local; 10 and 20 are assumed for placement");
@@ -127,14 +126,16 @@ static int count_cores(Snapshot *s)
 }
 
 /* One warning for all of a set, named in the text: "CPUs 3,5-7 are ...". */
-static int warn_set(Snapshot *s, WarningCode code, const Bitmap *set, const char *what, const char *are)
+static int warn_set(Snapshot *s, WarningCode code, const Bitmap *set, const char *noun, const char *what)
 {
     _cleanup_free_ char *members = NULL;
+    unsigned n = bitmap_weight(set);
 
-    if (bitmap_isempty(set))
+    if (n == 0)
         return 0;
     members = bitmap_to_text(set);
-    return members ? warning_list_add(&s->warnings, code, "%s %s %s", what, members, are) : -ENOMEM;
+    return members ? warning_list_add(&s->warnings, code, "%s%s %s %s %s", noun, plural(n), members, are(n), what)
+                   : -ENOMEM;
 }
 
 /* Takes over the CPU rows; a CPU on a node that does not exist is on no node. */
@@ -157,8 +158,8 @@ static int seal_cpus(Snapshot *s, HostRows *rows)
             r = bitmap_set(&s->nodes[row->node].cpus, cpu);
     }
     if (r == 0)
-        r = warn_set(s, WARNING_CPU_NODE_CONFLICT, &strays, "CPUs",
-                     "are said to be on nodes that do not exist; they are taken as on no node");
+        r = warn_set(s, WARNING_CPU_NODE_CONFLICT, &strays, "CPU",
+                     "said to be on a node that does not exist, and taken as on none");
     if (r < 0)
         return r;
     s->cpus = TAKE_PTR(rows->cpus);
@@ -208,8 +209,7 @@ static int seal_nodes(Snapshot *s, HostRows *rows, uint64_t headroom)
         if (s->nodes[id].free > s->nodes[id].span && bitmap_set(&overfull, id) < 0)
             return -ENOMEM;
     }
-    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "nodes",
-                    "are said to have more free memory than they are large");
+    return warn_set(s, WARNING_FREE_ABOVE_SIZE, &overfull, "node", "said to have more free memory than memory");
 }
 
 static void seal_kinds(Snapshot *s)
@@ -280,11 +280,6 @@ static int seal_devices(Snapshot *s, HostRows *rows)
 
 /* --- what dom0 sees --- */
 
-static const char *plural(uint32_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* dom0 is a guest like others: its kernel is told of virtual CPUs and of one node. */
 static int compare_dom0(Snapshot *s)
 {
@@ -311,8 +306,8 @@ static int warn_holes(Snapshot *s)
     for (nodeid_t id = 0; id < s->n_nodes; id++)
         if (!s->nodes[id].exists && bitmap_set(&holes, id) < 0)
             return -ENOMEM;
-    return warn_set(s, WARNING_NODE_OFFLINE, &holes, "the node numbers",
-                    "are not in use: such a node is offline or does not exist, and is not listed");
+    return warn_set(s, WARNING_NODE_OFFLINE, &holes, "node number",
+                    "not in use: such a node is offline or does not exist, and is not listed");
 }
 
 int seal_topology(Snapshot *s, HostRows *rows, uint64_t headroom)

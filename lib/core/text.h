@@ -28,3 +28,13 @@ static inline void text_add(Text *text, const char *string)
 
 /* Hands the string over (never NULL on success) and empties the text. 0 or -ENOMEM. */
 int text_take(Text *text, char **ret_string, size_t *ret_size);
+
+/* For messages: "1 node", "2 nodes"; "is", "are". */
+static inline const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+static inline const char *are(size_t n)
+{
+    return n == 1 ? "is" : "are";
+}

@@ -31,6 +31,7 @@ client_tests = \
 	tests/integration/test-cli.py \
 	tests/integration/test-gather.py \
 	tests/integration/test-library.py \
+	tests/integration/test-names.py \
 	tests/integration/test-schema.py
 TESTS += $(client_tests)
 EXTRA_DIST += $(client_tests) tests/integration/fakedaemon.py tests/schema.py

@@ -102,7 +102,7 @@ static void test_refused(void **state)
          {{3 * GIB, 2, NO, NO, 0}, {2 * GIB, 2, NO, NO, 0}},
          2,
          0,
-         "node 1 has 2 CPU(s) online; by the firmware's SRAT it is PXM 1, which has room for 1"},
+         "node 1 has 2 CPUs online; by the firmware's SRAT it is PXM 1, which has room for 1"},
     };
 
     run_all(cases, ARRAY_SIZE(cases));
@@ -166,13 +166,13 @@ static void test_slit(void **state)
          4,
          {[13] = 22, [7] = 17},
          {10, 21, 16, 10},
-         "the firmware's SLIT says other distances than the hypervisor in 2 place(s), first from node 0 to node 1: 22, "
+         "the firmware's SLIT says 2 other distances than the hypervisor, first from node 0 to node 1: 22, "
          "the hypervisor 21"},
         {"one way only",
          4,
          {[13] = 21, [7] = 254},
          {10, 21, UINT32_MAX, 10},
-         "in 1 place(s), first from node 1 to node 0: 254, the hypervisor nothing"},
+         "says 1 other distance than the hypervisor, first from node 1 to node 0: 254, the hypervisor nothing"},
         {"Xen does not use a flat table",
          4,
          {10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10},
@@ -253,7 +253,7 @@ static void test_largest(void **state)
         assert_int_equal(s->nodes[i].present, 63 * GIB);
     }
     assert_text("largest", text_of(s, WARNING_SLIT_MISMATCH),
-                "in 1 place(s), first from node 1018 to node 1014: 77, the hypervisor 20");
+                "says 1 other distance than the hypervisor, first from node 1018 to node 1014: 77, the hypervisor 20");
 }
 
 int main(void)
