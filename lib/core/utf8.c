@@ -3,6 +3,17 @@
 
 #include "text.h"
 
+/*
+ * Values that are no characters and never will be: U+FDD0..U+FDEF, and the last two of each plane. They are valid
+ * UTF-8, but sd-bus refuses a message that has one.
+ */
+static bool is_noncharacter(const unsigned char *p, size_t n)
+{
+    if (n == 3)
+        return p[0] == 0xef && ((p[1] == 0xb7 && p[2] >= 0x90 && p[2] <= 0xaf) || (p[1] == 0xbf && p[2] >= 0xbe));
+    return n == 4 && (p[1] & 0x0f) == 0x0f && p[2] == 0xbf && p[3] >= 0xbe;
+}
+
 /* Length of the valid sequence at p, 0 when there is none: no overlong forms, surrogates or values past U+10FFFF. */
 static size_t sequence_length(const unsigned char *p)
 {
@@ -14,7 +25,7 @@ static size_t sequence_length(const unsigned char *p)
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
         (p[0] == 0xf4 && p[1] >= 0x90))
         return 0;
-    return n;
+    return is_noncharacter(p, n) ? 0 : n;
 }
 
 char *utf8_sanitize(const char *bytes)
