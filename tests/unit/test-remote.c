@@ -125,14 +125,14 @@ static void test_silence(void **state)
     assert_in_range(now_usec() - start, SHORT_USEC, LONG_USEC);
 }
 
-/* Whoever typed a password for a minute still gets the answer's own time. */
+/* Once something was heard the patience for a person is over, and the answer's own time begins. */
 static void test_half_an_answer(void **state)
 {
     uint64_t start = now_usec();
 
-    fails("printf OK; while :; do :; done", SHORT_USEC, -ETIMEDOUT,
+    fails("printf OK; while :; do read -r line; done", LONG_USEC, -ETIMEDOUT,
           "u@h answers over ssh, but its system bus does not in 5 s: see whether dbus-daemon hangs");
-    assert_in_range(now_usec() - start, ANSWER_USEC, ANSWER_USEC + LONG_USEC);
+    assert_in_range(now_usec() - start, ANSWER_USEC, LONG_USEC - 1000000);
 }
 
 static void test_refused(void **state)
