@@ -24,9 +24,6 @@ static bool cpu_is_online(const CpuRow *cpu)
 
 /* --- distances --- */
 
-#define DISTANCE_LOCAL 10
-#define DISTANCE_UNREACHABLE 255 /* ACPI's, one byte; Xen's is ~0 */
-
 typedef struct DistanceFaults {
     unsigned invalid, unreachable, asymmetric, remote, flat;
 } DistanceFaults;
@@ -34,15 +31,15 @@ typedef struct DistanceFaults {
 static uint32_t judge_distance(uint32_t raw, DistanceFaults *faults)
 {
     faults->remote++;
-    if (raw == DISTANCE_UNREACHABLE || raw == UINT32_MAX) {
+    if (raw == SLIT_UNREACHABLE || raw == UINT32_MAX) {
         faults->unreachable++;
         return DISTANCE_NONE;
     }
-    if (raw < DISTANCE_LOCAL) {
+    if (raw < SLIT_LOCAL) {
         faults->invalid++;
         return DISTANCE_NONE;
     }
-    faults->flat += raw == DISTANCE_LOCAL;
+    faults->flat += raw == SLIT_LOCAL;
     return raw;
 }
 
@@ -55,7 +52,7 @@ static void judge_distances(Snapshot *s, const HostRows *rows, DistanceFaults *f
             if (is_hole(rows, from) || is_hole(rows, to))
                 s->distances[i] = DISTANCE_NONE;
             else if (from == to)
-                s->distances[i] = DISTANCE_LOCAL;
+                s->distances[i] = SLIT_LOCAL;
             else
                 s->distances[i] = rows->distances ? judge_distance(rows->distances[i], faults) : DISTANCE_NONE;
         }

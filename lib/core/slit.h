@@ -3,6 +3,9 @@
 
 #include "base.h"
 
+#define SLIT_LOCAL 10        /* a node to itself; nothing may be below */
+#define SLIT_UNREACHABLE 255 /* in the table's one byte; Xen's is ~0 */
+
 /*
  * ACPI's System Locality Information Table (ACPI 6.5, section 5.2.17): distances between proximity domains, whose
  * numbers are its rows and columns.
@@ -20,7 +23,7 @@ void slit_done(Slit *slit);
 /* DISTANCE_NONE when the table calls it unreachable (255), says what it may not (below 10) or has no such locality. */
 static inline uint32_t slit_distance(const Slit *slit, uint32_t from, uint32_t to)
 {
-    uint8_t raw = from < slit->n && to < slit->n ? slit->distances[(size_t)from * slit->n + to] : 255;
+    uint8_t raw = from < slit->n && to < slit->n ? slit->distances[(size_t)from * slit->n + to] : SLIT_UNREACHABLE;
 
-    return raw < 10 || raw == 255 ? DISTANCE_NONE : raw;
+    return raw < SLIT_LOCAL || raw == SLIT_UNREACHABLE ? DISTANCE_NONE : raw;
 }
