@@ -217,10 +217,11 @@ static int fake_vcpu_affinity(XenCalls *calls, domid_t domid, uint32_t vcpu, uin
                               size_t n_bytes)
 {
     FakeXen *fake = fake_xen(calls);
-    const FakeDomain *domain = find(fake, domid);
+    const FakeDomain *domain;
     int r = enter(fake, FAKE_VCPU_AFFINITY);
 
-    if (r == 0 && !fake->garbage && !find(fake, domid))
+    domain = find(fake, domid);
+    if (r == 0 && !fake->garbage && !domain)
         r = -ESRCH;
     if (r < 0)
         return r;
@@ -462,9 +463,10 @@ static int fake_store_open(XenCalls *calls)
 static int fake_store_name(XenCalls *calls, domid_t domid, char **ret_name)
 {
     FakeXen *fake = fake_xen(calls);
-    const FakeDomain *domain = find(fake, domid);
+    const FakeDomain *domain;
     int r = enter(fake, FAKE_STORE_NAME);
 
+    domain = find(fake, domid);
     assert_true(fake->store[0] >= 0);
     if (r == 0 && (!domain || !domain->name))
         r = -ENOENT;

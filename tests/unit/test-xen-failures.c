@@ -221,14 +221,10 @@ static void test_no_view_of_dom0(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_works),
-        cmocka_unit_test(test_warnings_do_not_multiply),
-        cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_late_name),
-        cmocka_unit_test(test_name_fails_once),
-        cmocka_unit_test(test_store_lost),
-        cmocka_unit_test(test_store_lost_in_dispatch),
+        cmocka_unit_test(test_nothing_works),   cmocka_unit_test(test_warnings_do_not_multiply),
+        cmocka_unit_test(test_garbage),         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late_name),       cmocka_unit_test(test_name_fails_once),
+        cmocka_unit_test(test_store_lost),      cmocka_unit_test(test_store_lost_in_dispatch),
         cmocka_unit_test(test_no_view_of_dom0),
     };
 
