@@ -272,6 +272,27 @@ static void test_failure(void **state)
     assert_false(world.fake.full[3]);
 }
 
+/* The last snapshot stays in force, and the stats say how old it is. */
+static void test_age_is_kept(void **state)
+{
+    World world;
+    int64_t age;
+
+    open_world(&world, (Fake){.steps = 1});
+    run(&world, 5000, &world.n_good, 1);
+    age = world.stats.last_collection_us;
+    assert_true(age > 0);
+    world.fake.step_error = -ENOMEM;
+    run(&world, 5000, &world.n_failed, 2);
+    assert_int_equal(world.stats.last_collection_us, age);
+    assert_int_equal(world.stats.collection.count, 1);
+    world.fake.step_error = 0;
+    run(&world, 5000, &world.n_good, 2);
+    assert_true(world.stats.last_collection_us > age);
+    assert_int_equal(world.generation, 2);
+    close_world(&world);
+}
+
 static void test_begin_fails(void **state)
 {
     World world;
@@ -435,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_costly_storm),
         cmocka_unit_test(test_slow_collections_do_not_pile_up),
         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_age_is_kept),
         cmocka_unit_test(test_begin_fails),
         cmocka_unit_test(test_events_lost),
         cmocka_unit_test(test_reload),
