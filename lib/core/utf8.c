@@ -25,7 +25,7 @@ static size_t sequence_length(const unsigned char *p)
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
         (p[0] == 0xf4 && p[1] >= 0x90))
         return 0;
-    return is_noncharacter(p, n) ? 0 : n;
+    return n;
 }
 
 char *utf8_sanitize(const char *bytes)
@@ -36,7 +36,7 @@ char *utf8_sanitize(const char *bytes)
     while (*bytes) {
         size_t n = sequence_length((const unsigned char *)bytes);
 
-        if (n)
+        if (n && !is_noncharacter((const unsigned char *)bytes, n))
             text_add_bytes(&text, bytes, n);
         else
             text_add(&text, "\xef\xbf\xbd");

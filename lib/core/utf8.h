@@ -4,7 +4,7 @@
 /* Names come from guests' owners as bytes; D-Bus drops senders of invalid UTF-8, JSON readers refuse it. */
 
 /*
- * A copy in which every byte that is not part of valid UTF-8, or is part of a noncharacter like U+FFFF, is replaced by
+ * A copy in which every byte that is not part of valid UTF-8, and every noncharacter like U+FFFF, is replaced by
  * U+FFFD. NULL when memory is short.
  */
 char *utf8_sanitize(const char *bytes);

@@ -25,10 +25,10 @@ static void test_utf8(void **state)
         {"\xed\xa0\x80", BAD BAD BAD},         /* surrogate */
         {"\xf4\x90\x80\x80", BAD BAD BAD BAD}, /* past U+10FFFF */
         {"\xf0\x80\x80\x80", BAD BAD BAD BAD},
-        {"\xef\xbf\xbf", BAD BAD BAD},                                                    /* noncharacters: U+FFFF */
-        {"\xef\xb7\x90", BAD BAD BAD},                                                    /* U+FDD0 */
-        {"\xf4\x8f\xbf\xbe", BAD BAD BAD BAD},                                            /* U+10FFFE */
-        {"\xf0\x9f\xbf\xbf", BAD BAD BAD BAD},                                            /* U+1FFFF */
+        {"\xef\xbf\xbf", BAD},                                                            /* noncharacters: U+FFFF */
+        {"\xef\xb7\x90", BAD},                                                            /* U+FDD0 */
+        {"\xf4\x8f\xbf\xbe", BAD},                                                        /* U+10FFFE */
+        {"\xf0\x9f\xbf\xbf", BAD},                                                        /* U+1FFFF */
         {"\xef\xbf\xbd\xef\xb7\xb0\xef\xbb\xbf", "\xef\xbf\xbd\xef\xb7\xb0\xef\xbb\xbf"}, /* beside them */
         {"\xf0\x9e\xbf\xbf\xf4\x8f\xbf\xbd", "\xf0\x9e\xbf\xbf\xf4\x8f\xbf\xbd"},
     };
