@@ -41,16 +41,18 @@ static int wait_once(sd_bus *bus, uint64_t *deadline, bool *heard)
 int ready_wait(sd_bus *bus, uint64_t patience_usec, bool *ret_heard)
 {
     uint64_t deadline = now_usec() + patience_usec;
-    int r;
+    int ready, r = 0;
 
     if (ret_heard)
         *ret_heard = false;
-    while ((r = sd_bus_is_ready(bus)) == 0) {
-        r = sd_bus_process(bus, NULL);
+    while ((ready = sd_bus_is_ready(bus)) == 0) {
+        /* First of all: sd_bus_process() would take what has come already, and nobody would know that something had. */
         if (r == 0)
             r = wait_once(bus, &deadline, ret_heard);
+        if (r >= 0)
+            r = sd_bus_process(bus, NULL);
         if (r < 0)
             return r;
     }
-    return r < 0 ? r : 0;
+    return ready < 0 ? ready : 0;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -135,6 +136,25 @@ static void test_half_an_answer(void **state)
     assert_in_range(now_usec() - start, ANSWER_USEC, LONG_USEC - 1000000);
 }
 
+/* What came before anybody waited for it was heard too. */
+static void test_early_bytes(void **state)
+{
+    bool heard = false;
+    sd_bus *bus;
+    int ends[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(write(ends[1], "DA", 2), 2);
+    assert_int_equal(sd_bus_new(&bus), 0);
+    assert_int_equal(sd_bus_set_fd(bus, ends[0], ends[0]), 0);
+    assert_int_equal(sd_bus_set_bus_client(bus, true), 0);
+    assert_true(sd_bus_start(bus) >= 0);
+    assert_int_equal(ready_wait(bus, SHORT_USEC, &heard), -ETIMEDOUT);
+    assert_true(heard);
+    sd_bus_close_unref(bus);
+    close(ends[1]);
+}
+
 static void test_refused(void **state)
 {
     _cleanup_free_ char *why = NULL;
@@ -161,7 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts),          cmocka_unit_test(test_failures), cmocka_unit_test(test_silence),
-        cmocka_unit_test(test_half_an_answer), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_half_an_answer), cmocka_unit_test(test_refused),  cmocka_unit_test(test_early_bytes),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
