@@ -51,7 +51,7 @@ xen_oracle_files = \
 
 noinst_LTLIBRARIES += libfakexen.la
 libfakexen_la_SOURCES = \
-	tests/unit/fake-xen.c tests/unit/fake-xen-host.c tests/unit/fake-xen.h tests/unit/unit.h \
+	tests/unit/fake-xen.c tests/unit/fake-xen-heap.c tests/unit/fake-xen-host.c tests/unit/fake-xen.h tests/unit/unit.h \
 	$(xen_source_files)
 libfakexen_la_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 libfakexen_la_LIBADD = libcore.la $(CMOCKA_LIBS)

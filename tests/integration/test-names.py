@@ -11,7 +11,8 @@ SEED = 20260728
 NAMES = [
     b"", b"twice", b"twice", b"twice", b"n" * 200, b" ", b"  lead", b"trail  ", b"two words", b"-", b"?", b"null", b"0",
     b"13\" lap", b"'single'", b"back\\slash", b"a\\nb", b"comma, tab\tand\x0bvertical", b"two\nlines", b"cr\rlf\r\n",
-    b"\x1b[31mred\x1b[0m", b"\x1b]0;title\x07", b"bell\x07\x08\x7f", b"\xc2\x9b31mc1", b"%s%n", b"$(id)", b"<b>&amp;</b>",
+    b"\x1b[31mred\x1b[0m", b"\x1b]0;title\x07", b"bell\x07\x08\x7f", b"\xc2\x9b31mc1", b"%s%n", b"$(id)",
+    b"<b>&amp;</b>",
     "Käse \N{PENGUIN}".encode(), "e\u0301\u0323".encode(), "\u202egnp.exe".encode(), "\u200b".encode(),
     "\ufeffbom".encode(), "\uffff\ufdd0".encode(), "\u2028line".encode(), "日本語の名前".encode(),
     b"\xff", b"\xfe\xff", b"cut \xe2\x82", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80",

@@ -277,88 +277,8 @@ static int fake_free_cpus(XenCalls *calls, uint8_t *cpus, size_t n_bytes)
 
 /* --- XENMEM_numa_heap --- */
 
-static int heap_query(FakeXen *fake, struct xen_numa_heap *arg, void *buffer, size_t size)
-{
-    struct xen_numa_heap_query record = {
-        .features = fake->heap_features,
-        .node_size = (uint32_t)sizeof(struct xen_numa_heap_node) + fake->appended,
-        .domain_size = (uint32_t)sizeof(struct xen_numa_heap_domain) + fake->appended,
-    };
-
-    assert_true(size == sizeof(record));
-    arg->nr_records = 1;
-    memcpy(buffer, &record, sizeof(record));
-    return 0;
-}
-
-static int heap_nodes(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer, size_t size)
-{
-    size_t stride = sizeof(struct xen_numa_heap_node) + fake->appended + arg->nr_orders * sizeof(uint64_t);
-
-    if (arg->nr_records < fake->n_nodes || arg->nr_orders < fake->heap_orders) {
-        arg->nr_records = fake->n_nodes;
-        return -ERANGE;
-    }
-    assert_true(arg->nr_records * stride <= size);
-    memset(buffer, 0, arg->nr_records * stride);
-    for (uint32_t i = 0; i < fake->n_nodes; i++) {
-        struct xen_numa_heap_node node = {
-            .present = 500 + i, .free = 200 + i, .low = 20 + i, .dirty = 10 + i, .claimed = 3};
-
-        memcpy(buffer + i * stride, &node, sizeof(node));
-        memset(buffer + i * stride + sizeof(node), 0xee, fake->appended);
-        for (uint64_t order = 0; order < fake->heap_orders; order++)
-            memcpy(buffer + i * stride + sizeof(node) + fake->appended + order * 8, &order, 8);
-    }
-    arg->nr_records = fake->n_nodes;
-    return 0;
-}
-
-static void put_domain(const FakeXen *fake, const FakeDomain *domain, uint8_t *record, uint32_t n_nodes)
-{
-    struct xen_numa_heap_domain fixed = {.domid = domain->info.domid,
-                                         .flags = domain->heap_flags,
-                                         .total = domain->info.tot_pages,
-                                         .extra = domain->extra};
-
-    memcpy(fixed.handle, domain->info.handle, sizeof(fixed.handle));
-    memcpy(record, &fixed, sizeof(fixed));
-    memset(record + sizeof(fixed), 0xee, fake->appended);
-    memcpy(record + sizeof(fixed) + fake->appended, domain->pages, MIN(n_nodes, FAKE_NODES) * sizeof(uint64_t));
-}
-
-static int heap_domains(FakeXen *fake, struct xen_numa_heap *arg, uint8_t *buffer, size_t size)
-{
-    size_t stride = sizeof(struct xen_numa_heap_domain) + fake->appended + arg->nr_nodes * sizeof(uint64_t);
-    uint32_t room = fake->batch ? MIN(arg->nr_records, fake->batch) : arg->nr_records, n = 0, first = arg->first_domid;
-
-    if (arg->nr_nodes < fake->n_nodes || arg->nr_records == 0) {
-        arg->nr_records = 1;
-        return -ERANGE;
-    }
-    assert_true(arg->nr_records * stride <= size);
-    memset(buffer, 0, arg->nr_records * stride);
-    arg->first_domid = XEN_NUMA_HEAP_END;
-    for (size_t i = 0; i < fake->n_domains; i++) {
-        if (fake->domains[i].info.domid < first || fake->domains[i].dead)
-            continue;
-        if (n == room) {
-            arg->first_domid = fake->domains[i].info.domid;
-            break;
-        }
-        put_domain(fake, &fake->domains[i], buffer + n++ * stride, arg->nr_nodes);
-    }
-    arg->nr_records = n;
-    if (fake->stuck) {
-        arg->first_domid = first;
-        arg->nr_records = 0;
-    }
-    return 0;
-}
-
 static int fake_numa_heap(XenCalls *calls, struct xen_numa_heap *arg, void *buffer, size_t size)
 {
-    static int (*const ops[])(FakeXen *, struct xen_numa_heap *, uint8_t *, size_t) = {NULL, heap_nodes, heap_domains};
     FakeXen *fake = fake_xen(calls);
     int r;
 
@@ -368,7 +288,7 @@ static int fake_numa_heap(XenCalls *calls, struct xen_numa_heap *arg, void *buff
     r = enter(fake, FAKE_HEAP_QUERY + arg->op);
     if (r < 0)
         return r;
-    r = arg->op == XEN_NUMA_HEAP_QUERY ? heap_query(fake, arg, buffer, size) : ops[arg->op](fake, arg, buffer, size);
+    r = fake_heap_answer(fake, arg, buffer, size);
     if (r == 0 || r == -ERANGE) {
         arg->nr_nodes = fake->n_nodes;
         arg->nr_orders = fake->heap_orders;

@@ -100,6 +100,8 @@ struct FakeXen {
 };
 
 extern const XenCallsOps fake_xen_ops;
+/* The answer to XENMEM_numa_heap, without faults and garbage. */
+int fake_heap_answer(FakeXen *fake, struct xen_numa_heap *arg, void *buffer, size_t size);
 
 FakeXen *fake_xen_new(void);
 /* `n` more domains of one vCPU, ids and handles counting up. The first of them. */
