@@ -51,6 +51,52 @@ static int connect_bus(const char *address, sd_bus **ret_bus)
     return r;
 }
 
+static int tell_changes(Bus *b, const Snapshot *new, const Snapshot *old)
+{
+    int r = 0;
+
+    if (new->features != old->features)
+        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Features", NULL);
+    if (r >= 0 && count_nodes(new) != count_nodes(old))
+        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Nodes", NULL);
+    if (r >= 0 && !snapshot_same_topology(new, old))
+        r = sd_bus_emit_signal(b->bus, BUS_PATH, BUS_INTERFACE, "TopologyChanged", "t", new->generation);
+    return r;
+}
+
+static void show(Bus *b, Snapshot *snapshot)
+{
+    Snapshot *old = b->documents.snapshot ? snapshot_ref(b->documents.snapshot) : NULL;
+    int r = 0;
+
+    documents_set(&b->documents, snapshot);
+    if (old)
+        r = tell_changes(b, snapshot, old);
+    if (r < 0 && r != -ENOTCONN) /* then on_disconnected() tells */
+        log_errno(LOG_WARNING, r, "cannot tell the bus what has changed, ignoring: %m");
+    snapshot_unref(old);
+}
+
+static bool is_building(const Bus *b)
+{
+    return b->documents.writing && b->requests.n > 0;
+}
+
+/* After a dispatch of the loop, which may have completed a text. */
+static int on_next_due(sd_event_source *source, void *userdata)
+{
+    Bus *b = userdata;
+    Snapshot *next;
+
+    if (is_building(b))
+        return 0;
+    next = TAKE_PTR(b->next);
+    if (next)
+        show(b, next);
+    snapshot_unref(next);
+    return sd_event_source_set_enabled(b->next_due, SD_EVENT_OFF);
+}
+
 /*
  * What the kernel takes at once it copies within one dispatch: not the 8 MiB that sd-bus allows it. The rest waits in
  * sd-bus's queue for the socket to be writable.
@@ -78,6 +124,10 @@ static int serve(Bus *b)
                                 "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, b);
     if (r >= 0)
         r = requests_init(b);
+    if (r >= 0)
+        r = sd_event_add_post(b->event, &b->next_due, on_next_due, b);
+    if (r >= 0)
+        r = sd_event_source_set_enabled(b->next_due, SD_EVENT_OFF);
     if (r >= 0)
         r = sd_bus_attach_event(b->bus, b->event, SD_EVENT_PRIORITY_NORMAL);
     return r < 0 ? log_error_errno(r, "cannot set up the bus connection: %m") : 0;
@@ -114,6 +164,7 @@ Bus *bus_free(Bus *b)
     sd_bus_close_unref(b->bus); /* without a flush, which a stuck bus would hold up */
     documents_set(&b->documents, NULL);
     snapshot_unref(b->next);
+    sd_event_source_disable_unref(b->next_due);
     callers_done(&b->callers);
     free(b);
     return NULL;
@@ -172,48 +223,13 @@ int bus_own_name(Bus *b, OwnedFunction owned, void *userdata)
     return r < 0 ? log_error_errno(r, "cannot ask for the bus name " BUS_NAME ": %m") : 0;
 }
 
-static int tell_changes(Bus *b, const Snapshot *new, const Snapshot *old)
-{
-    int r = 0;
-
-    if (new->features != old->features)
-        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Features", NULL);
-    if (r >= 0 && count_nodes(new) != count_nodes(old))
-        r = sd_bus_emit_properties_changed(b->bus, BUS_PATH, BUS_INTERFACE, "Nodes", NULL);
-    if (r >= 0 && !snapshot_same_topology(new, old))
-        r = sd_bus_emit_signal(b->bus, BUS_PATH, BUS_INTERFACE, "TopologyChanged", "t", new->generation);
-    return r;
-}
-
-static void show(Bus *b, Snapshot *snapshot)
-{
-    Snapshot *old = b->documents.snapshot ? snapshot_ref(b->documents.snapshot) : NULL;
-    int r = 0;
-
-    documents_set(&b->documents, snapshot);
-    if (old)
-        r = tell_changes(b, snapshot, old);
-    if (r < 0 && r != -ENOTCONN) /* then on_disconnected() tells */
-        log_errno(LOG_WARNING, r, "cannot tell the bus what has changed, ignoring: %m");
-    snapshot_unref(old);
-}
-
 void bus_set_snapshot(Bus *b, Snapshot *snapshot)
 {
     b->next = snapshot_unref(b->next);
-    if (b->documents.writing && b->requests.n > 0)
+    if (is_building(b) && sd_event_source_set_enabled(b->next_due, SD_EVENT_ON) >= 0)
         b->next = snapshot_ref(snapshot);
     else
         show(b, snapshot);
-}
-
-void bus_show_next(Bus *b)
-{
-    Snapshot *next = TAKE_PTR(b->next);
-
-    if (next)
-        show(b, next);
-    snapshot_unref(next);
 }
 
 void bus_set_capture(Bus *b, CaptureFunction capture, void *userdata)

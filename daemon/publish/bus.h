@@ -21,7 +21,8 @@ struct Bus {
     sd_bus *bus;
     sd_event *event; /* borrowed */
     Documents documents;
-    Snapshot *next; /* one reference; newer than what is shown, NULL: there is none */
+    Snapshot *next;            /* one reference; newer than what is shown, NULL: there is none */
+    sd_event_source *next_due; /* enabled while there is a next one */
     Callers callers;
     Limit limit;
     Requests requests;
@@ -56,4 +57,3 @@ void bus_captured(Bus *bus, int error, const char *text, size_t size);
  * who wait for it, the new one waits too: what is shown is always of one generation.
  */
 void bus_set_snapshot(Bus *bus, Snapshot *snapshot);
-void bus_show_next(Bus *bus); /* for whoever has completed a text */

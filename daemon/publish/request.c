@@ -70,8 +70,6 @@ static void answer_admitted(Bus *bus)
     }
     (void)sd_event_source_set_enabled(requests->drained, requests->n > 0 ? SD_EVENT_ON : SD_EVENT_OFF);
     (void)sd_event_source_set_enabled(requests->work, building ? SD_EVENT_ON : SD_EVENT_OFF);
-    if (!bus->documents.writing)
-        bus_show_next(bus);
 }
 
 static int on_dispatched(sd_event_source *source, void *userdata)
