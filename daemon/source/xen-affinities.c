@@ -3,11 +3,15 @@
 
 /* Affinities of domains and of their vCPUs, a few calls each: read when something changed, else in turn. */
 
-/* CPUs and nodes that came make masks longer. */
+/*
+ * CPUs and nodes that came make masks longer. Xen lets a vCPU run anywhere whose CPUs have all gone offline, or whose
+ * domain moves to another pool.
+ */
 static bool is_due(const XenSource *s, const KnownDomain *known, const DomainRow *row, const XenDomInfo *info)
 {
     return s->full || !known->has_affinities || xen_turn_of(s, known->domid) || known->n_vcpus != row->n_vcpus ||
-           known->n_online != info->nr_online_vcpus || known->n_cpus != s->rows->n_cpus ||
+           known->n_online != info->nr_online_vcpus || known->pool != info->pool ||
+           known->online_changes != s->topology.online_changes || known->n_cpus != s->rows->n_cpus ||
            known->n_nodes != s->rows->n_nodes;
 }
 
@@ -85,6 +89,8 @@ static int begin_vcpus(XenSource *s, KnownDomain *known, const DomainRow *row)
     known->has_affinities = false;
     known->n_vcpus = (uint32_t)row->n_vcpus;
     known->n_online = s->infos[s->cursor].nr_online_vcpus;
+    known->pool = s->infos[s->cursor].pool;
+    known->online_changes = s->topology.online_changes;
     known->n_cpus = s->rows->n_cpus;
     known->n_nodes = s->rows->n_nodes;
     r = read_node_affinity(s, known);

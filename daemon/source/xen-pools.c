@@ -94,6 +94,7 @@ static int fetch_online(XenSource *s)
         r = bitmap_or(&online, &t->pools[i].cpus);
     if (r < 0 || t->is_phys_old || t->are_pools_old || bitmap_weight(&online) != t->phys.nr_cpus)
         return r; /* what was known stays */
+    t->online_changes += t->has_online && !bitmap_equal(&t->online, &online);
     t->has_online = true;
     return bitmap_copy(&t->online, &online);
 }

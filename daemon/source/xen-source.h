@@ -39,6 +39,7 @@ typedef struct XenTopology {
     PoolRow *pools;
     size_t n_pools;
     bool has_online;
+    uint32_t online_changes; /* how often the set was another one than before */
     Bitmap online;
 } XenTopology;
 
@@ -78,6 +79,7 @@ typedef struct KnownDomain {
     bool has_affinities, has_name; /* read well since it is known */
     bool gone;                     /* it ended during this collection */
     uint32_t n_vcpus, n_online;    /* when they were read, */
+    uint32_t pool, online_changes; /* as well, */
     size_t n_cpus, n_nodes;        /* as well */
     VcpuRows *vcpus;
     bool has_node_affinity;

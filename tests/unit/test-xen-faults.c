@@ -36,12 +36,12 @@ typedef struct Effect {
 } Effect;
 
 #define HOST_WIDE "status.host.memory", "topology.host.memory"
-/* Who is online, and with it everything that is said of CPUs. */
+/* Who is online, and with it everything that is said of CPUs; and whether affinities are to be read again. */
 #define ONLINE                                                                                                \
     "~status.host.online_cpus", "~topology.host.online_cpus", "^topology.cpus", "~topology.cpus[].siblings",  \
         "^topology.pools", "^status.nodes[].cpus", "^topology.nodes[].cpus", "~status.nodes[].cores",         \
         "~topology.nodes[].cores", "~status.nodes[].kind", "~topology.nodes[].kind", "~status.nodes[].vcpus", \
-        "~status.domains[].locality"
+        "~status.domains[].locality", "status.domains[].vcpu_affinity", "status.domains[].node_affinity"
 #define NODES                                                                                       \
     "status.nodes", "topology.nodes", "~status.nodes[].memory.available", "~status.nodes[].vcpus",  \
         "topology.cpus[].node", "~topology.cpus[].siblings", "status.domains[].locality",           \

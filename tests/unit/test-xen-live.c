@@ -59,6 +59,23 @@ static void test_cpu_offline_and_online(void **state)
     }
 }
 
+/* The only CPU a domain may use goes offline: Xen lets it run anywhere. */
+static void test_affinity_breaks(void **state)
+{
+    FakeXen *fake = fake_xen_new();
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    _cleanup_(host_rows_free_p) HostRows *before = NULL, *after = NULL;
+
+    fake_xen_add(fake, 1);
+    fake->domains[1].hard = 0x08;
+    before = collect(source);
+    assert_int_equal(bitmap_weight(&fake_xen_row(before, 1)->vcpus->rows[0].hard), 1);
+    fake->pool_cpus[0] = 0x07;
+    fake->domains[1].hard = 0xff;
+    after = collect(source);
+    assert_int_equal(bitmap_weight(&fake_xen_row(after, 1)->vcpus->rows[0].hard), 8);
+}
+
 /* All of a node's CPUs go offline: the node stays, with its memory. */
 static void test_node_without_cpus(void **state)
 {
@@ -83,14 +100,18 @@ static void test_pools(void **state)
     _cleanup_(host_rows_free_p) HostRows *one = NULL, *two = NULL, *merged = NULL;
 
     fake_xen_add(fake, 1);
+    fake->domains[1].hard = 0x01;
     one = collect(source);
     assert_int_equal(one->n_pools, 1);
+    assert_int_equal(bitmap_weight(&fake_xen_row(one, 1)->vcpus->rows[0].hard), 1);
     fake->n_pools = 2;
     fake->pools[1] = 1;
     fake->pool_cpus[0] = 0x03;
     fake->pool_cpus[1] = 0x0c;
     fake->domains[1].info.pool = 1;
+    fake->domains[1].hard = 0xff; /* Xen forgets it */
     two = collect(source);
+    assert_int_equal(bitmap_weight(&fake_xen_row(two, 1)->vcpus->rows[0].hard), 8);
     assert_int_equal(two->n_pools, 2);
     assert_int_equal(bitmap_next(&two->pools[1].cpus, 0), 2);
     assert_int_equal(bitmap_weight(&two->pools[0].cpus), 2);
@@ -280,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_offline_and_online),
         cmocka_unit_test(test_node_without_cpus),
+        cmocka_unit_test(test_affinity_breaks),
         cmocka_unit_test(test_pools),
         cmocka_unit_test(test_cpu_moves),
         cmocka_unit_test(test_nodes_come_and_go),
