@@ -77,7 +77,7 @@ static void test_status(void **state)
                               "NODE  USED  FREE  AVAIL  TOTAL  CPUS  LOAD  DISTANCE\n"
                               "0      50%  1.0G   512M   2.0G  0-1    1.5  10  -\n"
                               "1     100%     0      0   2.0G  2-3    0.0  21 10\n"
-                              "AVAIL is FREE less DMA memory, claims and reservations.\n"
+                              "AVAIL is FREE less DMA memory, claims, reservations and headroom.\n"
                               "\n"
                               "DOMID  NAME  STATE    VCPUS  ON  MEMORY  NODE0  NODE1  LOCAL\n"
                               "7      g     running    1/2  1       1M      0     1M   100%\n"
