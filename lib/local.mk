@@ -41,6 +41,7 @@ libcore_la_SOURCES = \
 	lib/core/utf8.c lib/core/utf8.h \
 	lib/core/warning.c lib/core/warning.h \
 	lib/core/xmlwriter.c lib/core/xmlwriter.h \
+	lib/io/capture.c lib/io/capture.h \
 	lib/io/file.c lib/io/file.h
 libcore_la_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS)
 libcore_la_LIBADD = $(JSON_C_LIBS) -lm

@@ -6,6 +6,7 @@
 #include "lib/core/hwlocxml.h"
 #include "lib/core/status.h"
 #include "lib/core/topology.h"
+#include "lib/io/capture.h"
 #include "lib/io/file.h"
 
 #include <stdio.h>
@@ -58,29 +59,14 @@ static int fail_open(Feed *feed, int r)
     return fail_file(feed, strerror(-r), text);
 }
 
-/* The file, or the one that `gather` made in the folder of that name. */
-static int read_file(const char *path, char **ret_text, size_t *ret_size)
-{
-    _cleanup_free_ char *inside = NULL;
-    int r = file_read(path, HOSTDESC_MAX_BYTES, ret_text, ret_size);
-
-    if (r != -EISDIR)
-        return r;
-    if (asprintf(&inside, "%s/%s", path, CAPTURE_FILE) < 0) {
-        inside = NULL;
-        return -ENOMEM;
-    }
-    return file_read(inside, HOSTDESC_MAX_BYTES, ret_text, ret_size);
-}
-
 static int read_host(Feed *feed, HostRows **ret_rows)
 {
-    _cleanup_free_ char *text = NULL;
+    _cleanup_free_ char *path = capture_find(feed->globals->host), *text = NULL;
     char *error = NULL;
     size_t size;
     int r;
 
-    r = read_file(feed->globals->host, &text, &size);
+    r = path ? file_read(path, HOSTDESC_MAX_BYTES, &text, &size) : -ENOMEM;
     if (r == -EFBIG)
         return fail_file(feed, "larger than 64 MiB, which no host description is", NULL);
     if (r < 0)

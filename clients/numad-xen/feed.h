@@ -24,7 +24,6 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology);
 int feed_read_hwloc(Feed *feed, char **ret_xml);
 /* The host as a host description. 0 or an exit status. */
 int feed_read_capture(Feed *feed, char **ret_text);
-#define CAPTURE_FILE "host.json" /* in the folder of a capture, which is as good as the file itself */
 /* Connects to the bus, if it is not yet. Not for a host description. 0 or an exit status. */
 int feed_connect(Feed *feed);
 /* The daemon's version. Not for a host description. 0 or an exit status. */

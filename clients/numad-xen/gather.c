@@ -2,6 +2,7 @@
 #include "feed.h"
 #include "lib/core/hostdesc-write.h"
 #include "lib/core/hostdesc.h"
+#include "lib/io/capture.h"
 #include "report.h"
 #include "savefile.h"
 

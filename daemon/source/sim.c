@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/source/source.h"
 #include "lib/core/hostdesc.h"
+#include "lib/io/capture.h"
 #include "lib/io/file.h"
 
 #include <stdio.h>
@@ -13,11 +14,15 @@ typedef struct SimSource {
     HostRows *rows; /* what the file said last time it was good */
 } SimSource;
 
-static int load(const char *path, HostRows **ret_rows, char **ret_error)
+static int load(const char *name, HostRows **ret_rows, char **ret_error)
 {
-    _cleanup_free_ char *text = NULL, *reason = NULL;
+    _cleanup_free_ char *path = capture_find(name), *text = NULL, *reason = NULL;
     size_t size = 0;
-    int r = file_read_regular(path, HOSTDESC_MAX_BYTES, &text, &size);
+    int r;
+
+    if (!path)
+        return -ENOMEM;
+    r = file_read_regular(path, HOSTDESC_MAX_BYTES, &text, &size);
 
     if (r == FILE_E_NOT_REGULAR) { /* the loop cannot wait for whoever writes to a pipe */
         if (asprintf(ret_error, "%s: not a regular file", path) < 0)

@@ -163,7 +163,7 @@ static void write_domain(JsonWriter *w, const Snapshot *s, const Domain *domain)
     jsonw_string(w, "type", domain_type_to_text(row->type));
     jsonw_string(w, "state", domain_state_to_text(row->state));
     jsonw_u64(w, "vcpus", row->n_vcpus);
-    jsonw_u64(w, "pool", row->pool);
+    jsonw_id(w, "pool", row->pool); /* null: in none */
     write_domain_memory(w, s, row);
     if (row->has_node_affinity)
         jsonw_set(w, "node_affinity", &row->node_affinity);

@@ -59,6 +59,9 @@ def test_files(tap, world):
     tap.equal([p.name for p in folder.iterdir()], ["host.json"], "and there is nothing else")
     tap.ok(cli("status", "--host", f"{folder}/").stdout == cli("status", "--host", host).stdout, "--host takes the folder")
     tap.ok(cli("doctor", "--host", folder).stdout == cli("doctor", "--host", host).stdout, "doctor, too")
+    world.daemon(folder)
+    with world.connect() as bus:
+        tap.equal(len(status(bus)["nodes"]), 4, "numad-xend --host takes the folder")
     before = (folder / "host.json").read_bytes()
     out = cli("gather", folder, "--host", host)
     tap.equal((out.returncode, out.stdout, out.stderr),

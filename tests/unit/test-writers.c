@@ -137,12 +137,26 @@ static void test_time(void **state)
     snapshot_unref(s);
 }
 
+/* What no reader may take for a number. */
+static void test_domain_in_no_pool(void **state)
+{
+    static const char json[] = "{\"format\":\"numad-xen-host/1\",\"nodes\":[{\"size\":1,\"free\":0,\"cpus\":\"0\"}],"
+                               "\"domains\":[{\"domid\":3,\"pool\":4294967295,\"state\":\"dying\"}]}";
+    _cleanup_(snapshot_unref_p) Snapshot *s = host(json);
+    const Stats stats = {0};
+    _cleanup_free_ char *text = NULL;
+
+    assert_int_equal(status_document(s, &stats, &text), 0);
+    assert_non_null(strstr(text, "\"pool\":null,"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status),
         cmocka_unit_test(test_topology),
         cmocka_unit_test(test_time),
+        cmocka_unit_test(test_domain_in_no_pool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
