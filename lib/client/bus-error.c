@@ -114,6 +114,17 @@ static char *not_running(BusPlace place, bool bus_lost)
     return make_text("numad-xend is not running on the bus %s: start numad-xend --bus %s", place.address, NULL);
 }
 
+/* What dbus-daemon and dbus-broker say of a rule in their policy; it helps nobody who did not write the rule. */
+static bool is_policy(const char *said)
+{
+    static const char *const beginnings[] = {"Rejected send message", "Sender is not authorized"};
+
+    for (size_t i = 0; said && i < ARRAY_SIZE(beginnings); i++)
+        if (strncmp(said, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return !said;
+}
+
 int bus_error_explain(int r, const sd_bus_error *error, BusPlace place, char **ret_text)
 {
     const char *said = error && error->message && *error->message ? error->message : NULL;
@@ -129,7 +140,8 @@ int bus_error_explain(int r, const sd_bus_error *error, BusPlace place, char **r
                         : no_answer(place);
         break;
     case EACCES:
-        *ret_text = make_text("not permitted: %s", said ? said : "the bus policy refuses it", NULL);
+        *ret_text = is_policy(said) ? strdup("not permitted by the bus policy: run this as root")
+                                    : make_text("not permitted: %s", said, NULL);
         break;
     case ENOSYS:
         *ret_text = make_text("numad-xend is of another version than this client: %s", said, NULL);

@@ -148,7 +148,9 @@ def test_fake(tap, world):
     """Answers that the daemon does not give."""
     folder = world.directory / "capture"
     good = json.dumps(four_nodes())
-    for answer, status, error in ((Refusal(DENIED, "only root may capture the host"), 5, "not permitted: only root may "),
+    policy = 'Rejected send message, 2 matched rules; type="method_call", sender=":1.7"'
+    for answer, status, error in ((Refusal(DENIED, policy), 5, "not permitted by the bus policy: run this as root\n"),
+                                  (Refusal(DENIED, "only root may capture the host"), 5, "not permitted: only root may "),
                                   (Refusal("org.freedesktop.DBus.Error.UnknownMethod", "no method"), 1, "another version"),
                                   (Refusal(NAME + ".Error.LimitReached", "4 captures are waiting"), 1, "4 captures"),
                                   (("s", ["{}"]), 1, "cannot be read again: format: must be"),
