@@ -207,6 +207,8 @@ static int read_vcpus(JsonReader *reader, const JsonPath *up, json_object *objec
     size_t n = 0, n_nulls = 0;
     int r = array ? json_check_array(reader, &path, array, MAX_VCPUS) : 0;
 
+    if (json_is_null(object, "vcpus"))
+        domain->n_vcpus = VCPUS_UNKNOWN;
     if (r != 0 || json_is_null(object, "vcpus"))
         return r;
     if (array) {

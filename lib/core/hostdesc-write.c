@@ -271,12 +271,12 @@ static void write_vcpu(JsonWriter *w, const VcpuRow *vcpu)
     jsonw_end(w, '}');
 }
 
-/* Where the vCPUs could not be read, only how many there are is known. */
+/* Where the vCPUs could not be read, how many there are may be known all the same. */
 static void write_vcpus(JsonWriter *w, const DomainRow *domain)
 {
     size_t n = domain->vcpus ? domain->vcpus->n : domain->n_vcpus;
 
-    if (!domain->vcpus && n == 0) {
+    if (n == VCPUS_UNKNOWN) {
         jsonw_null(w, "vcpus");
         return;
     }

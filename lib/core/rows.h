@@ -13,6 +13,7 @@
 
 #define ROW_HOLE UINT32_MAX    /* NodeRow.size of a node id that does not exist (XEN_INVALID_MEM_SZ, ~0U in 64 bits) */
 #define ROW_NO_POOL UINT32_MAX /* DomainRow.pool of a domain in no pool, as one that dies (CPUPOOLID_NONE) */
+#define VCPUS_UNKNOWN SIZE_MAX /* DomainRow.n_vcpus when not even their number is known */
 #define ROW_INVALID UINT32_MAX /* core, socket, node of an offline CPU (XEN_INVALID_CORE_ID etc.) */
 
 typedef enum Feature {
@@ -104,7 +105,7 @@ typedef struct DomainRow {
     uint64_t *node_pages; /* owned, n_nodes entries; NULL when unknown */
     bool has_node_affinity;
     Bitmap node_affinity;
-    size_t n_vcpus;  /* online or not */
+    size_t n_vcpus;  /* online or not; VCPUS_UNKNOWN */
     VcpuRows *vcpus; /* one reference; NULL when they could not be read */
 } DomainRow;
 

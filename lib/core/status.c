@@ -130,14 +130,17 @@ static void write_domain_memory(JsonWriter *w, const Snapshot *s, const DomainRo
     jsonw_end(w, '}');
 }
 
-static void write_vcpus(JsonWriter *w, const VcpuRows *vcpus)
+/* Those of a domain that has none are known, whoever read them. */
+static void write_vcpus(JsonWriter *w, const DomainRow *row)
 {
-    if (!vcpus) {
+    const VcpuRows *vcpus = row->vcpus;
+
+    if (!vcpus && row->n_vcpus) {
         jsonw_null(w, "vcpu_affinity");
         return;
     }
     jsonw_begin(w, "vcpu_affinity", '[');
-    for (size_t i = 0; i < vcpus->n; i++) {
+    for (size_t i = 0; vcpus && i < vcpus->n; i++) {
         const VcpuRow *vcpu = &vcpus->rows[i];
 
         jsonw_begin(w, NULL, '{');
@@ -162,14 +165,14 @@ static void write_domain(JsonWriter *w, const Snapshot *s, const Domain *domain)
     jsonw_string(w, "uuid", domain_uuid_to_text(row, uuid));
     jsonw_string(w, "type", domain_type_to_text(row->type));
     jsonw_string(w, "state", domain_state_to_text(row->state));
-    jsonw_u64(w, "vcpus", row->n_vcpus);
+    jsonw_known(w, "vcpus", row->n_vcpus == VCPUS_UNKNOWN ? VALUE_UNKNOWN : row->n_vcpus);
     jsonw_id(w, "pool", row->pool); /* null: in none */
     write_domain_memory(w, s, row);
     if (row->has_node_affinity)
         jsonw_set(w, "node_affinity", &row->node_affinity);
     else
         jsonw_null(w, "node_affinity");
-    write_vcpus(w, row->vcpus);
+    write_vcpus(w, row);
     jsonw_ratio(w, "locality", domain->locality);
     jsonw_null(w, "placement");
     jsonw_end(w, '}');

@@ -100,6 +100,23 @@ def test_links(tap, world):
               "only one folder is made")
 
 
+def test_unknown_vcpus(tap, world):
+    """How many vCPUs a domain has: nobody knows, none, and two of which nothing else is known."""
+    host = four_nodes()
+    host["domains"] = [{"domid": 1, "vcpus": None}, {"domid": 2, "vcpus": []}, {"domid": 3, "vcpus": [None, None]}]
+    folder = world.directory / "capture"
+    file = world.host(host)
+    cli("gather", folder, "--host", file)
+    for source in (file, folder):
+        domains = document("status", "--json", "--host", source)["domains"]
+        tap.equal([(d["vcpus"], d["vcpu_affinity"]) for d in domains], [(None, None), (0, []), (2, None)],
+                  f"{source.name}: null is not none")
+        lines = cli("status", "--host", source).stdout.splitlines()
+        start = next(i for i, line in enumerate(lines) if "VCPUS" in line)
+        column = lines[start].split().index("VCPUS")
+        tap.equal([line.split()[column] for line in lines[start + 1:start + 4]], ["-", "0", "2"], f"{source.name}: nor in the table")
+
+
 def small_files():
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -204,5 +221,5 @@ def test_anonymize(tap, world):
                   f"{source[0]}: nothing else has changed")
 
 
-run_tests(test_every_host, test_files, test_links, test_full_disk, test_usage, test_not_permitted, test_fake,
+run_tests(test_every_host, test_unknown_vcpus, test_files, test_links, test_full_disk, test_usage, test_not_permitted, test_fake,
           test_anonymize)

@@ -169,7 +169,7 @@ def test_null(tap):
     nullable = {"status": "time host.xen_version host.memory.total host.memory.free host.memory.claimed nodes.*.pxm "
                           "nodes.*.memory.present nodes.*.memory.low nodes.*.memory.dirty nodes.*.memory.claimed "
                           "nodes.*.free_chunks nodes.*.distances.* domains.*.name domains.*.uuid domains.*.type domains.*.pool "
-                          "domains.*.memory.total domains.*.memory.nodes domains.*.node_affinity domains.*.vcpu_affinity "
+                          "domains.*.memory.total domains.*.memory.nodes domains.*.node_affinity domains.*.vcpus domains.*.vcpu_affinity "
                           "domains.*.vcpu_affinity.*.cpu domains.*.locality domains.*.placement domains.*.placement.kept "
                           "devices.*.node reservations.*.token reservations.*.name reservations.*.uuid "
                           "reservations.*.domid reservations.*.expires_ms stats.*.buckets.*.le stats.last_collection",

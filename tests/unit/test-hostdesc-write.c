@@ -210,6 +210,7 @@ static void test_unknown(void **state)
     add_domain(rows, (DomainRow){.domid = 4, .total_pages = 0, .max_pages = 1, .pool = 9, .state = DOMAIN_SHUTDOWN});
     add_domain(rows,
                (DomainRow){.domid = 5, .total_pages = 1, .max_pages = 1, .pool = ROW_NO_POOL, .state = DOMAIN_DYING});
+    add_domain(rows, (DomainRow){.domid = 6, .total_pages = 1, .max_pages = 1, .n_vcpus = VCPUS_UNKNOWN});
     assert_returns(rows, "unknown");
 }
 

@@ -277,6 +277,8 @@ static void test_full_domain(void **state)
     assert_null(s->domains[0].row.name);
     assert_int_equal(s->domains[0].row.vcpus->n, 0);    /* not in the file: none */
     assert_null(snapshot_find_domain(s, 5)->row.vcpus); /* null: not known */
+    assert_true(snapshot_find_domain(s, 5)->row.n_vcpus == VCPUS_UNKNOWN);
+    assert_int_equal(s->domains[0].row.n_vcpus, 0);
     assert_true(s->domains[0].row.total_pages == VALUE_UNKNOWN);
 }
 
