@@ -101,20 +101,37 @@ static int compare_ids(const Snapshot *s, const SratNodes *nodes, Text *why)
     return 0;
 }
 
-static void compare_memory(const Snapshot *s, const SratNodes *nodes, Text *why)
+/* No release of Xen makes several nodes of a table in which memory overlaps: then these are not of this table. */
+static void compare_use(const Snapshot *s, const SratNodes *nodes, Text *why)
+{
+    size_t existing = count_existing(s);
+
+    if (nodes->overlaps && existing > 1)
+        text_printf(why, "the hypervisor has %zu nodes, but not by the firmware's SRAT: Xen refuses a table in which %s",
+                    existing, nodes->refused);
+}
+
+/* The first node that does not span what the table says; NODE_NONE: all do. */
+static nodeid_t find_other_span(const Snapshot *s, const SratNodes *nodes)
 {
     uint64_t top = find_top(s, nodes);
 
-    for (nodeid_t id = 0; id < s->n_nodes && why->size == 0; id++) {
-        const SratNode *node = &nodes->nodes[id];
-        uint64_t expected = span_below(node, top), span = s->nodes[id].span;
+    for (nodeid_t id = 0; id < s->n_nodes; id++) {
+        uint64_t expected = span_below(&nodes->nodes[id], top), span = s->nodes[id].span;
 
         if (s->nodes[id].exists && MAX(expected, span) - MIN(expected, span) > SPAN_TOLERANCE)
-            text_printf(why,
-                        "node %u spans %" PRIu64 " MiB in the hypervisor; by the firmware's SRAT it is PXM %u, which "
-                        "spans %" PRIu64 " MiB",
-                        id, MIB(span), node->pxm, MIB(expected));
+            return id;
     }
+    return NODE_NONE;
+}
+
+static void print_spans(const Snapshot *s, const SratNodes *nodes, nodeid_t id, Text *why)
+{
+    const SratNode *node = &nodes->nodes[id];
+
+    text_printf(why, "node %u spans %" PRIu64 " MiB in the hypervisor; by the firmware's SRAT it is PXM %u, which ", id,
+                MIB(s->nodes[id].span), node->pxm);
+    text_printf(why, "spans %" PRIu64 " MiB", MIB(span_below(node, find_top(s, nodes))));
 }
 
 /* Xen puts CPUs that the table leaves out on node 0. */
@@ -136,16 +153,21 @@ static int compare_nodes(const Snapshot *s, const Firmware *firmware, Text *why)
 {
     const SratNodes *nodes = &firmware->nodes;
     int r = compare_ids(s, nodes, why);
+    bool same_ids = r == 0 && why->size == 0;
+    nodeid_t other_span = same_ids ? find_other_span(s, nodes) : NODE_NONE;
 
-    if (r == 0 && why->size == 0)
-        compare_memory(s, nodes, why);
-    if (r == 0 && why->size == 0)
+    if (same_ids)
+        compare_use(s, nodes, why);
+    if (same_ids && why->size == 0 && other_span != NODE_NONE)
+        print_spans(s, nodes, other_span, why);
+    if (same_ids && why->size == 0)
         compare_cpus(s, nodes, why);
     if (why->size && firmware->srat.fault)
         text_add(why, "; the table is broken, and may describe more than can be read");
-    else if (why->size && looks_fake(s))
+    else if (why->size && (!same_ids || other_span != NODE_NONE) && looks_fake(s))
         text_printf(why,
-                    "; the hypervisor's nodes are equal slices of the memory, as its option numa=fake=%zu makes them",
+                    "; the hypervisor's nodes are equal slices of the memory, which is what its option numa=fake=%zu "
+                    "would make",
                     s->n_nodes);
     return why->failed ? -ENOMEM : r;
 }

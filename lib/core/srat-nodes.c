@@ -15,7 +15,7 @@
  *
  * It refuses a table, and has one node then, in which memory of two PXMs overlaps; memory of one PXM overlaps and is
  * hot-plug only once; or, as the ranges come, one PXM's span has grown over a range of another that came before
- * ("interleave"). It also refuses one that leaves RAM of the host's memory map out, which cannot be seen from here.
+ * ("interleave"; an older release takes such a table). It also refuses one that leaves RAM of the host's memory map out, which cannot be seen from here.
  * GICC entries are Arm's, where Xen has one node; where they matter, they are taken like Linux takes them, before
  * memory.
  */
@@ -144,45 +144,65 @@ static bool overlap(const SratRange *a, const SratRange *b)
     return a->base < b->base + b->length && b->base < a->base + a->length;
 }
 
-/* The reason why Xen refuses the table at this range, if it does: a conflict with a range before it. */
-static void find_conflict(const Srat *srat, size_t i, const SratNode *wide, Text *why)
+/* Why Xen refuses the table at this range: it overlaps a range before it. */
+static void find_overlap(const Srat *srat, size_t i, Text *why)
 {
     const SratRange *range = &srat->ranges[i];
 
-    for (size_t k = 0; k < i; k++) {
+    for (size_t k = 0; k < i && why->size == 0 && !why->failed; k++) {
         const SratRange *other = &srat->ranges[k];
 
-        if (other->length == 0)
+        if (other->length == 0 || !overlap(range, other))
             continue;
-        if (overlap(range, other) && other->pxm != range->pxm)
+        if (other->pxm != range->pxm)
             text_printf(why, "memory of PXM %" PRIu32 " and PXM %" PRIu32 " overlaps", other->pxm, range->pxm);
-        else if (overlap(range, other) && other->hotplug != range->hotplug)
+        else if (other->hotplug != range->hotplug)
             text_printf(why, "memory of PXM %" PRIu32 " overlaps itself and is hot-plug only once", range->pxm);
-        else if (other->pxm != range->pxm && other->base >= wide->start && other->base + other->length <= wide->end)
+    }
+}
+
+/* Why Xen refuses the table at this range: with it, its PXM spans a range before it that is another's. */
+static void find_interleave(const Srat *srat, size_t i, const SratNode *wide, Text *why)
+{
+    const SratRange *range = &srat->ranges[i];
+
+    for (size_t k = 0; k < i && why->size == 0 && !why->failed; k++) {
+        const SratRange *other = &srat->ranges[k];
+
+        if (other->length > 0 && other->pxm != range->pxm && other->base >= wide->start &&
+            other->base + other->length <= wide->end)
             text_printf(why, "memory of PXM %" PRIu32 " is in between that of PXM %" PRIu32 " (interleaved)",
                         other->pxm, range->pxm);
-        if (why->size || why->failed)
-            return;
     }
+}
+
+/* An overlap says more than interleaved ranges, wherever in the table it is: every Xen refuses it. */
+static int take_reason(Text *overlaps, Text *interleaved, SratNodes *nodes)
+{
+    nodes->overlaps = overlaps->size > 0;
+    if (overlaps->failed || interleaved->failed)
+        return -ENOMEM;
+    if (overlaps->size)
+        return text_take(overlaps, &nodes->refused, NULL);
+    return interleaved->size ? text_take(interleaved, &nodes->refused, NULL) : 0;
 }
 
 static int span_ranges(const Srat *srat, const Domains *domains, SratNodes *nodes)
 {
-    _cleanup_text_ Text why = {0};
-    size_t size;
+    _cleanup_text_ Text overlaps = {0}, interleaved = {0};
 
     for (size_t i = 0; i < srat->n_ranges; i++) {
         SratNode *node = &nodes->nodes[node_of(domains, srat->ranges[i].pxm)];
         SratNode wide = grown(node, &srat->ranges[i]);
 
-        if (why.size == 0 && i < CONFLICT_RANGES)
-            find_conflict(srat, i, &wide, &why);
+        if (i < CONFLICT_RANGES) {
+            find_overlap(srat, i, &overlaps);
+            find_interleave(srat, i, &wide, &interleaved);
+        }
         if (!srat->ranges[i].hotplug)
             *node = wide;
     }
-    if (why.failed)
-        return -ENOMEM;
-    return why.size ? text_take(&why, &nodes->refused, &size) : 0;
+    return take_reason(&overlaps, &interleaved, nodes);
 }
 
 static int compare_extent(const void *a, const void *b)

@@ -27,6 +27,7 @@ typedef struct SratNodes {
     SratExtent *extents; /* owned; by address, each byte once */
     size_t n_extents;
     char *refused; /* owned; for what Xen refuses to use the table; NULL: no reason is known */
+    bool overlaps; /* memory does, and that is why: no Xen makes several nodes of such a table */
 } SratNodes;
 
 /* 0 or -ENOMEM. */

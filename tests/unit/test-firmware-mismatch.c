@@ -29,13 +29,13 @@ static void test_refused(void **state)
          4,
          0,
          "the firmware's SRAT describes 2 nodes, the hypervisor has 4; the hypervisor's nodes are equal slices of the "
-         "memory, as its option numa=fake=4 makes them"},
+         "memory, which is what its option numa=fake=4 would make; the hypervisor is believed"},
         {"numa=fake=2",
          {TWO},
          {{8 * GIB, 1, NO, NO, 0}, {8 * GIB, 1, NO, NO, 0}},
          2,
          0,
-         "as its option numa=fake=2 makes them"},
+         "which is what its option numa=fake=2 would make"},
         {"numa=fake=4 on a host of one node",
          {CPU(0, 0), RAM(0, 0, 4 * GIB)},
          {{GIB, 1, NO, NO, 0}, {GIB, 0, NO, NO, 0}, {GIB, 0, NO, NO, 0}, {GIB, 0, NO, NO, 0}},
@@ -97,12 +97,77 @@ static void test_refused(void **state)
          2,
          0,
          "node 0 spans 8192 MiB in the hypervisor; by the firmware's SRAT it is PXM 0, which spans 4096 MiB"},
+        {"nodes that are slices of the memory by the table too",
+         {CPU(0, 0), CPU(0, 1), CPU(0, 2), CPU(1, 3), RAM(0, 0, 2 * GIB), RAM(1, 2 * GIB, 2 * GIB)},
+         {{2 * GIB, 2, NO, NO, 0}, {2 * GIB, 2, NO, NO, 0}},
+         2,
+         0,
+         "PXM 1, which has room for 1; the hypervisor is believed"},
         {"more CPUs than the table has room for",
          {CPU(0, 0), CPU(0, 1), CPU(0, 2), CPU(1, 3), RAM(0, 0, 3 * GIB), RAM(1, 3 * GIB, 2 * GIB)},
          {{3 * GIB, 2, NO, NO, 0}, {2 * GIB, 2, NO, NO, 0}},
          2,
          0,
          "node 1 has 2 CPUs online; by the firmware's SRAT it is PXM 1, which has room for 1"},
+    };
+
+    run_all(cases, ARRAY_SIZE(cases));
+}
+
+/* Several nodes, and a table of which no Xen makes several: its PXMs are not these nodes', whatever the sizes. */
+static void test_overlapping(void **state)
+{
+    static const Case cases[] = {
+        {"two PXMs share memory",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 5 * GIB), RAM(1, 4 * GIB, 5 * GIB)},
+         {{5 * GIB, 1, NO, NO, 0}, {5 * GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "the hypervisor has 2 nodes, but not by the firmware's SRAT: Xen refuses a table in which memory of PXM 0 and "
+         "PXM 1 overlaps; the hypervisor is believed, and which node is which PXM is not known"},
+        {"one PXM within another",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 8 * GIB), RAM(1, 2 * GIB, 3 * GIB)},
+         {{8 * GIB, 1, NO, 7 * GIB, 7 * GIB}, {3 * GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "memory of PXM 0 and PXM 1 overlaps"},
+        {"an overlap behind ranges that are interleaved",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, GIB), RAM(1, GIB, GIB), RAM(0, 2 * GIB, 2 * GIB), RAM(1, 3 * GIB, 2 * GIB)},
+         {{4 * GIB, 1, NO, NO, 0}, {4 * GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "memory of PXM 0 and PXM 1 overlaps"},
+        {"room for memory of one PXM in memory of another",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 4 * GIB), RAM(1, 4 * GIB, GIB), HOT(1, 3 * GIB, GIB)},
+         {{4 * GIB, 1, NO, NO, 0}, {GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "memory of PXM 0 and PXM 1 overlaps"},
+        {"memory that is there and may be added",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 4 * GIB), HOT(0, 2 * GIB, 4 * GIB), RAM(1, 8 * GIB, GIB)},
+         {{4 * GIB, 1, NO, NO, 0}, {GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "Xen refuses a table in which memory of PXM 0 overlaps itself and is hot-plug only once"},
+        {"and sizes that only numa=fake makes",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 5 * GIB), RAM(1, 4 * GIB, 5 * GIB)},
+         {{4 * GIB, 1, NO, NO, 0}, {5 * GIB, 1, NO, NO, 0}},
+         2,
+         0,
+         "memory of PXM 0 and PXM 1 overlaps; the hypervisor's nodes are equal slices of the memory, which is what its "
+         "option numa=fake=2 would make"},
+        {"interleaved, in an order that only an older Xen takes: every byte is one node's",
+         {CPU(0, 0), CPU(1, 1), RAM(0, 0, 4 * GIB), RAM(1, 4 * GIB, 4 * GIB), RAM(0, 8 * GIB, 4 * GIB)},
+         {{12 * GIB, 1, 0, 8 * GIB, 0}, {4 * GIB, 1, 1, 4 * GIB, 0}},
+         2,
+         0,
+         NULL},
+        {"one node, which has all memory there is",
+         {CPU(0, 0), RAM(0, 0, 4 * GIB), HOT(0, 2 * GIB, 4 * GIB)},
+         {{4 * GIB, 1, 0, 4 * GIB, 0}},
+         1,
+         0,
+         NULL},
     };
 
     run_all(cases, ARRAY_SIZE(cases));
@@ -259,8 +324,8 @@ static void test_largest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_broken),  cmocka_unit_test(test_slit),
-        cmocka_unit_test(test_slit_alone), cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_overlapping), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_slit),    cmocka_unit_test(test_slit_alone),  cmocka_unit_test(test_largest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
