@@ -8,8 +8,8 @@
 
 /*
  * inih splits lines into sections, keys and values, and settings_table says what they may be. inih itself is lenient:
- * it cuts lines that are too long in two, takes an indented one for more of the value before it, hides sections without
- * keys, and tells its handler no line numbers. So it reads through read_line(), which hands it one line at a time,
+ * it cuts lines that are too long in two, takes an indented one for more of the value before it, and ':' for '=', hides
+ * sections without keys, and tells its handler no line numbers. So it reads through read_line(), which hands it one line at a time,
  * counts them, and passes on only what inih takes as it stands.
  */
 
@@ -105,7 +105,11 @@ static void check_section(Parse *p, const char *line, size_t size)
 {
     const char *close = memchr(line, ']', size), *rest;
 
-    for (size_t i = 0; close && i < SETTINGS_N; i++) {
+    if (!close) {
+        text_printf(refuse(p, p->line), "%.*s: no ']': a section's line is [NAME]", (int)size, line);
+        return;
+    }
+    for (size_t i = 0; i < SETTINGS_N; i++) {
         const char *name = settings_table[i].section;
 
         if ((size_t)(close - line) != strlen(name) + 1 || strncmp(line + 1, name, strlen(name)) != 0)
@@ -118,6 +122,23 @@ static void check_section(Parse *p, const char *line, size_t size)
     }
     text_printf(refuse(p, p->line), "%.*s: no such section: there are ", (int)size, line);
     add_names(NULL, &p->error);
+}
+
+/* inih takes a ':' for the '=', too. */
+static void check_sign(Parse *p, const char *line, size_t size)
+{
+    size_t sign = 0, key, value;
+
+    while (sign < size && line[sign] != '=' && line[sign] != ':' && !(line[sign] == ';' && is_blank(line[sign - 1])))
+        sign++;
+    if (sign == size || line[sign] != ':')
+        return;
+    for (key = sign; key && is_blank(line[key - 1]);)
+        key--;
+    for (value = sign + 1; value < size && is_blank(line[value]);)
+        value++;
+    text_printf(refuse(p, p->line), "%.*s: ':' stands for '=': write %.*s = %.*s", (int)key, line, (int)key, line,
+                (int)(size - value), line + value);
 }
 
 static bool is_comment(const char *line, size_t size)
@@ -148,6 +169,8 @@ static char *read_line(char *to, int room, void *stream)
         text_printf(refuse(p, p->line), "%.16s...: longer than %zu bytes, which no setting is", line, most);
     else if (size && *line == '[')
         check_section(p, line, size);
+    else
+        check_sign(p, line, size);
     if (p->refused)
         return NULL;
     memcpy(to, line, size);
@@ -197,13 +220,14 @@ static int run_inih(Parse *p)
 
 int settings_parse(const char *file, const char *text, size_t size, Settings *ret_settings, char **ret_error)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some editors write */
-    size_t skip = size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-    Parse p = {.file = file, .next = text + skip, .end = text + size, .settings = settings_defaults()};
+    static const char mark[] = "\xef\xbb\xbf"; /* which inih skips */
+    Parse p = {.file = file, .next = text, .end = text + size, .settings = settings_defaults()};
     const char *zero = memchr(text, '\0', size);
     int r = 0;
 
-    if (zero)
+    if (size >= 3 && memcmp(text, mark, 3) == 0)
+        text_add(refuse(&p, 1), "a byte order mark, which some editors write: save the file as UTF-8 without one");
+    else if (zero)
         text_add(refuse(&p, line_of(text, zero)), "a zero byte: this is no text file");
     else
         r = run_inih(&p);

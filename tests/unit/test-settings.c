@@ -21,7 +21,7 @@ static Settings parse_good(const char *text)
 static void test_defaults(void **state)
 {
     static const char *const empty[] = {
-        "", "\n", "# nothing\n; nor here\n", "[daemon]\n[placement]\n[limits]", "\xef\xbb\xbf", " \t\r\n", "[daemon]",
+        "", "\n", "# nothing\n; nor here\n", "[daemon]\n[placement]\n[limits]", " \t\r\n", "[daemon]",
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(empty); i++) {
@@ -65,12 +65,12 @@ static void test_forms(void **state)
     static const char *const texts[] = {
         "[daemon]\ninterval_ms=500\n",
         "[daemon]\r\ninterval_ms = 500\r\n",
-        "\xef\xbb\xbf[daemon]\ninterval_ms=500",
         "[daemon]\n\tinterval_ms\t=\t500\t\n",
         "  [daemon]  # mine\n  adopt = no\n  interval_ms = 500\n", /* an indented line is a line */
         "[daemon] ; mine\ninterval_ms = 500 ; twice a second\n",
         "[limits]\nper_uid=64\n[daemon]\nadopt=no\n[limits]\nreservations=1024\n[daemon]\ninterval_ms=500\n",
         "[daemon]\ninterval_ms = 0500\n",
+        "[daemon]\ninterval_ms = 500 ; : none\n",
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -105,6 +105,8 @@ static void test_sizes(void **state)
 #define HUNDRED "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
 #define INTERVAL "give a whole number from 100 to 3600000"
 #define HEADROOM "give a size from 0 to 64T, in bytes or with K, M, G or T"
+#define MARK "\xef\xbb\xbf"
+#define MARKED "a byte order mark, which some editors write: save the file as UTF-8 without one"
 #define SECTIONS "there are [daemon], [placement], [limits]"
 
 static const struct {
@@ -175,12 +177,20 @@ static const struct {
     {"[Daemon]\nadopt=no", "f:1: [Daemon]: no such section: " SECTIONS},
     {"[ daemon ]", "f:1: [ daemon ]: no such section: " SECTIONS},
     {"[]", "f:1: []: no such section: " SECTIONS},
-    {"[daemon", "f:1: [daemon: no such section: " SECTIONS},
+    {"[daemon", "f:1: [daemon: no ']': a section's line is [NAME]"},
+    {"[", "f:1: [: no ']': a section's line is [NAME]"},
     {"[daemons]", "f:1: [daemons]: no such section: " SECTIONS},
     {"[daemo]", "f:1: [daemo]: no such section: " SECTIONS},
-    {"\xef\xbb\xbf[general]", "f:1: [general]: no such section: " SECTIONS},
     {"[daemon] adopt=yes", "f:1: [daemon]: nothing may stand behind a section's name"},
     {"[daemon]]", "f:1: [daemon]: nothing may stand behind a section's name"},
+    /* what inih would take */
+    {"[daemon]\ninterval_ms : 500", "f:2: interval_ms: ':' stands for '=': write interval_ms = 500"},
+    {"[daemon]\n\tinterval_ms:500 ; fast", "f:2: interval_ms: ':' stands for '=': write interval_ms = 500 ; fast"},
+    {"[daemon]\ninterval_ms:=500", "f:2: interval_ms: ':' stands for '=': write interval_ms = =500"},
+    {"[daemon]\nadopt = no:yes", "f:2: daemon.adopt: 'no:yes' is not allowed: give yes or no"},
+    {MARK, "f:1: " MARKED},
+    {MARK "[daemon]\ninterval_ms=500", "f:1: " MARKED},
+    {"\n" MARK "[daemon]", "f:2: no '=': a setting is KEY = VALUE, a comment begins with #"},
     /* lines */
     {"[daemon]\nadopt", "f:2: no '=': a setting is KEY = VALUE, a comment begins with #"},
     {"[daemon]\nadopt ; = yes", "f:2: no '=': a setting is KEY = VALUE, a comment begins with #"},
