@@ -3,6 +3,8 @@
 
 #include "log.h"
 
+#include "lib/core/utf8.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,12 +64,12 @@ static int send_to_journal(int priority, const char *file, int line, const char 
     return r;
 }
 
-/* Bytes of the control character at p, 0 when it is another: those below U+0020, and U+007F to U+009F. */
-static size_t control_length(const unsigned char *p)
+/* Bytes at p to be shown as they are; 0: the first is part of a control character or of no valid UTF-8. */
+static size_t shown_length(const unsigned char *p)
 {
-    if (*p < 0x20 || *p == 0x7f)
-        return 1;
-    return p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
+    bool control = *p < 0x20 || *p == 0x7f || (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0); /* U+0080 to U+009F */
+
+    return control ? 0 : utf8_length(p);
 }
 
 #define ESCAPED_MAX 4 /* bytes for one */
@@ -78,12 +80,12 @@ static void escape(const char *message, char *to)
     const unsigned char *p = (const unsigned char *)message;
 
     while (*p) {
-        size_t n = control_length(p);
+        size_t n = shown_length(p);
 
         if (n == 0)
-            *to++ = (char)*p++;
-        for (; n > 0; n--)
             to += sprintf(to, "\\x%02x", *p++);
+        for (; n > 0; n--)
+            *to++ = (char)*p++;
     }
     *to = '\0';
 }

@@ -3,8 +3,12 @@
 
 #include "options.h"
 
+#include "log.h"
+
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char help[] =
     "numad-xend [OPTION...]\n"
@@ -39,7 +43,36 @@ static int check_value(const char *option, const char *value)
 {
     if (!value || *value)
         return 0;
-    fprintf(stderr, "numad-xend: --%s: an empty value\n", option);
+    log_error("--%s: an empty value", option);
+    return usage_error();
+}
+
+/* Whether `given`, "--NAME" or "--NAME=VALUE", may stand for the option. */
+static bool may_be(const char *given, const struct option *option)
+{
+    return strncmp(given, "--", 2) == 0 && strncmp(given + 2, option->name, strcspn(given + 2, "=")) == 0;
+}
+
+/*
+ * Says what getopt, which would print any byte as it is, only tells by ':' (no value) or '?'. `given` is the argument
+ * that it read last; optopt is 0 for a long option that it does not know, else the option's letter or number.
+ */
+static int refuse_option(const struct option *all, int why, const char *given)
+{
+    const struct option *known = NULL;
+    unsigned candidates = 0;
+
+    for (; all->name; all++) {
+        candidates += may_be(given, all);
+        if (optopt && all->val == optopt)
+            known = all;
+    }
+    if (known)
+        log_error("--%s: %s", known->name, why == ':' ? "needs a value" : "takes no value");
+    else if (optopt)
+        log_error("-%c: no such option", optopt);
+    else
+        log_error("%s: %s", given, candidates > 1 ? "may be more than one option" : "no such option");
     return usage_error();
 }
 
@@ -58,7 +91,8 @@ int options_parse(int argc, char **argv, Options *ret_options)
     Options options = {0};
     int c;
 
-    while ((c = getopt_long(argc, argv, "", names, NULL)) >= 0)
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", names, NULL)) >= 0)
         switch (c) {
         case OPTION_HOST:
             options.host = optarg;
@@ -78,11 +112,11 @@ int options_parse(int argc, char **argv, Options *ret_options)
         case OPTION_HELP:
             options.command = COMMAND_HELP;
             break;
-        default: /* getopt has said why */
-            return usage_error();
+        default:
+            return refuse_option(names, c, argv[optind - 1]);
         }
     if (optind < argc) {
-        fprintf(stderr, "numad-xend: '%s': takes no arguments\n", argv[optind]);
+        log_error("%s: takes no arguments", argv[optind]);
         return usage_error();
     }
     if (check_value("host", options.host) || check_value("bus", options.bus) || check_value("config", options.config))

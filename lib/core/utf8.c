@@ -14,8 +14,7 @@ static bool is_noncharacter(const unsigned char *p, size_t n)
     return n == 4 && (p[1] & 0x0f) == 0x0f && p[2] == 0xbf && p[3] >= 0xbe;
 }
 
-/* Length of the valid sequence at p, 0 when there is none: no overlong forms, surrogates or values past U+10FFFF. */
-static size_t sequence_length(const unsigned char *p)
+size_t utf8_length(const unsigned char *p)
 {
     size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
 
@@ -34,7 +33,7 @@ char *utf8_sanitize(const char *bytes)
     char *string = NULL;
 
     while (*bytes) {
-        size_t n = sequence_length((const unsigned char *)bytes);
+        size_t n = utf8_length((const unsigned char *)bytes);
 
         if (n && !is_noncharacter((const unsigned char *)bytes, n))
             text_add_bytes(&text, bytes, n);

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <stddef.h>
+
 /* Names come from guests' owners as bytes; D-Bus drops senders of invalid UTF-8, JSON readers refuse it. */
+
+/*
+ * Length of the valid sequence at p, in a text that ends in 0; 0 when there is none: no overlong forms, surrogates or
+ * values past U+10FFFF.
+ */
+size_t utf8_length(const unsigned char *p);
 
 /*
  * A copy in which every byte that is not part of valid UTF-8, and every noncharacter like U+FFFF, is replaced by

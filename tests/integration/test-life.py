@@ -21,6 +21,13 @@ def test_options(tap, world):
     for options in (["--nonsense"], ["argument"], ["--host"], ["--host", ""], ["--bus="], ["-x"]):
         result = run(*options)
         tap.ok(result.returncode == 2 and result.stderr and not result.stdout, f"{' '.join(options)}: usage", result)
+    for option, said in ((b"a\33[1m\nb\xe9\xc3\xa9", b"a\\x1b[1m\\x0ab\\xe9\xc3\xa9: takes no arguments"),
+                         (b"--a\33\n", b"--a\\x1b\\x0a: no such option"), (b"-\xe9", b"-\\xe9: no such option"),
+                         (b"--b", b"--b: may be more than one option"), (b"--conf", b"--config: needs a value"),
+                         (b"--version=3", b"--version: takes no value"), (b"--bus=", b"--bus: an empty value")):
+        result = subprocess.run([NUMAD_XEND, option], capture_output=True, timeout=PATIENCE)
+        tap.equal((result.returncode, result.stderr), (2, b"numad-xend: " + said + b"\nTry 'numad-xend --help'.\n"),
+                  f"{option}: said by the program's name, escaped")
     with open("/dev/full", "w") as full:
         result = subprocess.run([NUMAD_XEND, "--help"], stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
     tap.equal(result.returncode, 1, "output that cannot be written is a failure")
