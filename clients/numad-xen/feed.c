@@ -154,6 +154,8 @@ static int hwloc_of_host(Feed *feed, char **ret_xml)
     if (r < 0)
         return fail_file(feed, strerror(-r), NULL);
     r = hwloc_xml_document(snapshot, ret_xml);
+    if (r == HWLOC_XML_E_EMPTY)
+        return fail_file(feed, HWLOC_XML_EMPTY_TEXT, NULL);
     return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
 }
 

@@ -48,7 +48,7 @@ static int write_whole(const Documents *d, DocumentKind kind, Document *document
 
     if (r == 0)
         document->size = strlen(document->text);
-    return r;
+    return r > 0 ? DOCUMENT_E_EMPTY : r;
 }
 
 int documents_get(Documents *d, DocumentKind kind, const Document **ret_document)

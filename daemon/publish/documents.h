@@ -33,6 +33,8 @@ void documents_set(Documents *documents, Snapshot *snapshot); /* takes a referen
 
 /*
  * Valid until the next documents_set(). 0; -EAGAIN: this call has gone on building it, call again in another dispatch
- * of the loop; -ENODATA without a snapshot; or -ENOMEM.
+ * of the loop; DOCUMENT_E_EMPTY: the host has nothing that this kind could tell (hwlocxml.h); -ENODATA without a
+ * snapshot; or -ENOMEM.
  */
+#define DOCUMENT_E_EMPTY 1
 int documents_get(Documents *documents, DocumentKind kind, const Document **ret_document);

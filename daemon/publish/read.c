@@ -8,6 +8,7 @@
 #include "reply.h"
 
 #include "daemon/count.h"
+#include "lib/core/hwlocxml.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static int answer_document(Bus *bus, sd_bus_message *call, DocumentKind kind)
     const Document *document = NULL;
     int r = documents_get(&bus->documents, kind, &document);
 
+    if (r == DOCUMENT_E_EMPTY)
+        return bus_reply_error(call, BUS_ERROR_UNSUPPORTED, HWLOC_XML_EMPTY_TEXT);
     return r < 0 ? r : reply_text(call, document->text, document->size);
 }
 

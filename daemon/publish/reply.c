@@ -10,7 +10,8 @@
 int reply_refuse_size(sd_bus_message *call, size_t size)
 {
     return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED,
-                           "the answer is too large: it has %zu bytes, a D-Bus message may have %u with its header",
+                           "the answer is too large: it has %zu bytes, a D-Bus message may have %u with its header; "
+                           "ListDomains and GetDomainMemory answer in parts",
                            size, REPLY_MESSAGE_MAX);
 }
 

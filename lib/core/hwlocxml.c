@@ -219,12 +219,17 @@ static void write_distances(HwlocWriter *w, size_t n_existing)
     xmlw_end(&w->xml, "distances2");
 }
 
-static void write_document(HwlocWriter *w)
+static size_t count_existing(const Snapshot *s)
 {
-    size_t n_existing = 0;
+    size_t n = 0;
 
-    for (nodeid_t node = 0; node < w->s->n_nodes; node++)
-        n_existing += w->s->nodes[node].exists;
+    for (nodeid_t node = 0; node < s->n_nodes; node++)
+        n += s->nodes[node].exists;
+    return n;
+}
+
+static void write_document(HwlocWriter *w, size_t n_existing)
+{
     text_add(&w->xml.text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">");
     xmlw_begin(&w->xml, "topology");
     xmlw_attribute(&w->xml, "version", "2.0");
@@ -237,12 +242,15 @@ static void write_document(HwlocWriter *w)
 
 int hwloc_xml_document(const Snapshot *snapshot, char **ret_xml)
 {
-    _cleanup_hwloc_writer_ HwlocWriter w;
+    size_t n_existing = count_existing(snapshot);
+    _cleanup_hwloc_writer_ HwlocWriter w = {0};
     int r;
 
+    if (n_existing == 0 || bitmap_isempty(&snapshot->online))
+        return HWLOC_XML_E_EMPTY;
     r = hwloc_writer_init(&w, snapshot);
     if (r < 0)
         return r;
-    write_document(&w);
+    write_document(&w, n_existing);
     return text_take(&w.xml.text, ret_xml, NULL);
 }

@@ -224,9 +224,10 @@ int locality_measure(LocalityMeter *meter, Domain *domain, size_t *work)
     bool nowhere = false; /* a vCPU has no CPU to run on: its pool has none online */
     Run run = {0};
 
-    pool = pool ? pool : &s->online;
     domain->locality = NAN;
     *work += s->n_nodes;
+    if (!pool) /* in none, or in one that is not known: nobody can say where it runs */
+        return 0;
     for (size_t i = 0; row->vcpus && i < row->vcpus->n; i++) {
         int r = 0;
 

@@ -109,6 +109,18 @@ static void test_load(void **state)
     assert_true(fabs(s->nodes[3].vcpus - 1) < 1e-9);
 }
 
+/* Which CPUs it may use is not known: neither is how near they are, and no node gets its load. */
+static void test_no_pool(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *s =
+        host("{\"format\":\"numad-xen-host/"
+             "1\",\"features\":[\"node-pages\"],\"nodes\":[{\"size\":9,\"free\":0,\"cpus\":\"0\"}],"
+             "\"domains\":[{\"domid\":1,\"pool\":4294967295,\"node_pages\":[8],\"vcpus\":[{}]}]}");
+
+    assert_true(isnan(s->domains[0].locality));
+    assert_true(s->nodes[0].vcpus == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_memoryless_nodes),
         cmocka_unit_test(test_unreachable_is_not_tied),
         cmocka_unit_test(test_load),
+        cmocka_unit_test(test_no_pool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
