@@ -40,7 +40,7 @@ size_t acpi_check_header(const uint8_t *bytes, size_t size, const char signature
     uint32_t length;
 
     if (size < HEADER_SIZE) {
-        acpi_fault(fault, "it has %zu bytes, which is too few", size);
+        acpi_fault(fault, "it has %zu byte%s, which is too few", size, plural(size));
         return 0;
     }
     if (memcmp(bytes, signature, 4) != 0) {
@@ -49,7 +49,8 @@ size_t acpi_check_header(const uint8_t *bytes, size_t size, const char signature
     }
     length = acpi_u32(bytes + HEADER_LENGTH);
     if (length < content || size < content) {
-        acpi_fault(fault, "it has %zu bytes, which is too few", MIN((size_t)length, size));
+        acpi_fault(fault, "it has %zu byte%s, which is too few", MIN((size_t)length, size),
+                   plural(MIN((size_t)length, size)));
         return 0;
     }
     if (length > size)

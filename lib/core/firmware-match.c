@@ -235,7 +235,6 @@ static bool slit_is_used(const Slit *slit)
 typedef struct SlitDifference {
     size_t n;
     nodeid_t from, to; /* the first */
-    uint32_t says;
 } SlitDifference;
 
 static SlitDifference compare_distances(const Snapshot *s, const Slit *slit)
@@ -250,9 +249,25 @@ static SlitDifference compare_distances(const Snapshot *s, const Slit *slit)
                 continue;
             says = slit_distance(slit, (uint32_t)s->nodes[from].pxm, (uint32_t)s->nodes[to].pxm);
             if (says != snapshot_distance(s, from, to) && difference.n++ == 0)
-                difference = (SlitDifference){1, from, to, says};
+                difference = (SlitDifference){1, from, to};
         }
     return difference;
+}
+
+/* What is in the table, also where it is no distance. */
+static void print_entry(Text *text, const Slit *slit, uint64_t from, uint64_t to)
+{
+    uint8_t raw;
+
+    if (from >= slit->n || to >= slit->n) {
+        text_add(text, "no such locality");
+        return;
+    }
+    raw = slit->distances[from * slit->n + to];
+    if (raw == SLIT_UNREACHABLE)
+        text_add(text, "unreachable");
+    else
+        text_printf(text, raw < SLIT_LOCAL ? "%u, which no SLIT may say" : "%u", raw);
 }
 
 static void print_distance(Text *text, uint32_t distance)
@@ -273,11 +288,11 @@ static int match_distances(Snapshot *s, const Slit *slit)
     text_printf(&text, "the firmware's SLIT says %zu other distance%s than the hypervisor, first from node %u to ",
                 difference.n, plural(difference.n), difference.from);
     text_printf(&text, "node %u: ", difference.to);
-    print_distance(&text, difference.says);
+    print_entry(&text, slit, s->nodes[difference.from].pxm, s->nodes[difference.to].pxm);
     text_add(&text, ", the hypervisor ");
     print_distance(&text, snapshot_distance(s, difference.from, difference.to));
     if (MAX(s->nodes[difference.from].pxm, s->nodes[difference.to].pxm) >= slit->n)
-        text_printf(&text, "; the table has %u localities, too few for these nodes", slit->n);
+        text_printf(&text, "; the table has %u %s, too few for these nodes", slit->n, slit_localities(slit->n));
     else if (!slit_is_used(slit))
         text_add(&text, "; Xen does not use a SLIT in which a node is 10 or nearer to another, or not 10 to itself");
     text_add(&text, "; the hypervisor is believed");

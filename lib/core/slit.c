@@ -16,8 +16,8 @@ static unsigned read_localities(const uint8_t *bytes, size_t end, Text *fault)
         return 0;
     }
     if (n * n > end - SLIT_CONTENT) { /* n is small by now */
-        acpi_fault(fault, "%" PRIu64 " localities need %" PRIu64 " distances, and it has room for %zu", n, n * n,
-                   end - SLIT_CONTENT);
+        acpi_fault(fault, "%" PRIu64 " %s need%s %" PRIu64 " distance%s, and it has room for %zu", n,
+                   slit_localities(n), n == 1 ? "s" : "", n * n, plural(n * n), end - SLIT_CONTENT);
         return 0;
     }
     return (unsigned)n;

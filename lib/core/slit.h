@@ -27,3 +27,9 @@ static inline uint32_t slit_distance(const Slit *slit, uint32_t from, uint32_t t
 
     return raw < SLIT_LOCAL || raw == SLIT_UNREACHABLE ? DISTANCE_NONE : raw;
 }
+
+/* For messages: "1 locality", "2 localities". */
+static inline const char *slit_localities(uint64_t n)
+{
+    return n == 1 ? "locality" : "localities";
+}

@@ -70,8 +70,8 @@ static int read_memory(Srat *srat, const uint8_t *entry, Text *fault)
     if (!(flags & FLAG_ENABLED))
         return 0;
     if (range.length > UINT64_MAX - range.base) {
-        acpi_fault(fault, "memory of PXM %" PRIu32 " at 0x%" PRIx64 " is 0x%" PRIx64 " bytes long, beyond any address",
-                   range.pxm, range.base, range.length);
+        acpi_fault(fault, "memory of PXM %" PRIu32 " at 0x%" PRIx64 " is 0x%" PRIx64 " byte%s long, beyond any address",
+                   range.pxm, range.base, range.length, range.length == 1 ? "" : "s");
         return 0;
     }
     if (!grow(&srat->ranges, srat->n_ranges, sizeof(*srat->ranges)))
@@ -111,7 +111,8 @@ static int read_entry(Srat *srat, const uint8_t *entry, size_t left, size_t numb
     }
     length = entry[1];
     if (length < ENTRY_HEADER || (type < ARRAY_SIZE(types) && length < types[type].size)) {
-        acpi_fault(fault, "entry %zu of type %zu is %zu bytes long, which is too short", number, type, length);
+        acpi_fault(fault, "entry %zu of type %zu is %zu byte%s long, which is too short", number, type, length,
+                   plural(length));
         return 0;
     }
     if (type >= ARRAY_SIZE(types) || !types[type].read)

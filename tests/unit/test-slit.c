@@ -44,7 +44,8 @@ static void test_broken(void **state)
         const char *fault;
     } cases[] = {
         {0, 0, "it has 0 localities, and 1024 can be"},
-        {1, 0, "1 localities need 1 distances, and it has room for 0"},
+        {1, 0, "1 locality needs 1 distance, and it has room for 0"},
+        {2, 3, "2 localities need 4 distances, and it has room for 3"},
         {4, 15, "4 localities need 16 distances, and it has room for 15"},
         {1024, 1023, "1024 localities need 1048576 distances, and it has room for 1023"},
         {1025, 4, "it has 1025 localities, and 1024 can be"},
@@ -89,7 +90,7 @@ static void test_header(void **state)
          "for 3"},
         {4, 48, 40, 0, "it has 40 bytes, which is too few"},
         {4, 48, 35, 0, "it has 35 bytes, which is too few"},
-        {4, 48, 1, 0, "it has 1 bytes, which is too few"},
+        {4, 48, 1, 0, "it has 1 byte, which is too few"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -120,13 +120,13 @@ static void test_bad_entries(void **state)
         const char *fault;
     } cases[] = {
         {0, 0, 16, "entry 1 of type 0 is 0 bytes long, which is too short"},
-        {0, 1, 16, "entry 1 of type 0 is 1 bytes long, which is too short"},
+        {0, 1, 16, "entry 1 of type 0 is 1 byte long, which is too short"},
         {0, 15, 16, "entry 1 of type 0 is 15 bytes long, which is too short"},
         {1, 39, 40, "entry 1 of type 1 is 39 bytes long, which is too short"},
         {2, 16, 24, "entry 1 of type 2 is 16 bytes long, which is too short"},
         {3, 17, 18, "entry 1 of type 3 is 17 bytes long, which is too short"},
         {5, 31, 32, "entry 1 of type 5 is 31 bytes long, which is too short"},
-        {4, 1, 16, "entry 1 of type 4 is 1 bytes long, which is too short"},
+        {4, 1, 16, "entry 1 of type 4 is 1 byte long, which is too short"},
         {99, 0, 16, "entry 1 of type 99 is 0 bytes long, which is too short"},
         {99, 33, 16, "entry 1 goes beyond the table's end"}, /* 16 and 16 more are left */
         {1, 255, 40, "entry 1 goes beyond the table's end"},
@@ -193,7 +193,7 @@ static void test_ranges(void **state)
         uint64_t base, length;
         const char *fault;
     } cases[] = {
-        {UINT64_MAX, 1, "memory of PXM 2 at 0xffffffffffffffff is 0x1 bytes long, beyond any address"},
+        {UINT64_MAX, 1, "memory of PXM 2 at 0xffffffffffffffff is 0x1 byte long, beyond any address"},
         {1, UINT64_MAX, "memory of PXM 2 at 0x1 is 0xffffffffffffffff bytes long, beyond any address"},
         {GIB, UINT64_MAX - GIB, NULL},
         {0, UINT64_MAX, NULL},
@@ -230,6 +230,7 @@ static void test_header(void **state)
     } cases[] = {
         {9, 0x77, 1, "its checksum is wrong"},
         {0, 'T', 0, "it does not begin with SRAT"},
+        {4, 1, 0, "it has 1 byte, which is too few"},
         {4, 35, 0, "it has 35 bytes, which is too few"},
         {4, 47, 0, "it has 47 bytes, which is too few"},
         {4, 65, 1, "it says that it is 65 bytes long, and has 64"},
