@@ -32,6 +32,7 @@ int main(int argc, char **argv)
 
     output_init();
     signal(SIGPIPE, SIG_DFL); /* some parents ignore it; `numad-xen status | head` shall end quietly */
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large (ulimit -f) is an error, said and cleaned up */
     screen_init();
     status = run(argc, argv);
     return output_close() < 0 && status == STATUS_DONE ? STATUS_FAILED : status;

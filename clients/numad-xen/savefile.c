@@ -20,20 +20,26 @@ static void close_fd(int *fd)
         close(*fd);
 }
 
-/* The folder, made if there is none. A file descriptor or -errno. */
-static int open_folder(const char *path)
+/* Without slashes at its end: a symbolic link with one behind it is followed. NULL when memory is short. */
+static char *bare_path(const char *path)
 {
-    _cleanup_free_ char *bare = strdup(path);
+    char *bare = strdup(path);
     size_t n = strlen(path);
+
+    while (bare && n > 1 && bare[n - 1] == '/')
+        bare[--n] = '\0';
+    return bare;
+}
+
+/* The folder, made if there is none. A file descriptor or -errno. */
+static int open_folder(const char *path, bool *ret_made)
+{
     int fd;
 
-    if (!bare)
-        return -ENOMEM;
-    while (n > 1 && bare[n - 1] == '/') /* a symbolic link with a slash behind it is followed */
-        bare[--n] = '\0';
-    if (mkdir(bare, 0700) < 0 && errno != EEXIST)
+    *ret_made = mkdir(path, 0700) == 0;
+    if (!*ret_made && errno != EEXIST)
         return -errno;
-    fd = open(bare, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
@@ -101,9 +107,10 @@ static int write_file(int folder, const char *name, const char *text, size_t siz
     return r;
 }
 
-int save_file(const char *folder_path, const char *name, const char *text, size_t size, int *ret_error)
+static int save_in(const char *folder_path, const char *name, const char *text, size_t size, bool *ret_made,
+                   int *ret_error)
 {
-    _cleanup_(close_fd) int folder = open_folder(folder_path);
+    _cleanup_(close_fd) int folder = open_folder(folder_path, ret_made);
     struct stat st;
 
     if (folder < 0) {
@@ -114,4 +121,15 @@ int save_file(const char *folder_path, const char *name, const char *text, size_
     if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         return SAVE_E_EXISTS;
     return write_file(folder, name, text, size);
+}
+
+int save_file(const char *folder, const char *name, const char *text, size_t size, int *ret_error)
+{
+    _cleanup_free_ char *bare = bare_path(folder);
+    bool made = false;
+    int r = bare ? save_in(bare, name, text, size, &made, ret_error) : -ENOMEM;
+
+    if (r != 0 && made)
+        (void)rmdir(bare); /* fails when there is something in it by now */
+    return r;
 }

@@ -8,6 +8,6 @@
 /*
  * Writes a file that nobody but its owner can read, in a folder that is made (its owner's alone) where there is none.
  * Replaces nothing and follows no symbolic link, neither the folder nor in it. Either the whole file is there and on
- * the disk, or none. 0, -errno of the writing, or SAVE_E_* with the errno in *ret_error.
+ * the disk, or none, nor a folder that was made for it. 0, -errno of the writing, or SAVE_E_* with the errno in *ret_error.
  */
 int save_file(const char *folder, const char *name, const char *text, size_t size, int *ret_error);

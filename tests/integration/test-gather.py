@@ -117,8 +117,19 @@ def test_unknown_vcpus(tap, world):
         tap.equal([line.split()[column] for line in lines[start + 1:start + 4]], ["-", "0", "2"], f"{source.name}: nor in the table")
 
 
+def test_no_cpus(tap, world):
+    """A host that names no CPU has none, not one that is offline."""
+    folder = world.directory / "capture"
+    file = world.host({"format": "numad-xen-host/1", "nodes": [{"size": 1 << 20, "free": 4096}]})
+    cli("gather", folder, "--host", file)
+    for source in (file, folder):
+        tap.equal(document("topology", "--json", "--host", source)["cpus"], [], f"{source.name}: no CPU is made up")
+        tap.ok("offline" not in cli("topology", "--host", source).stdout, f"{source.name}: nor in the table")
+        tap.equal(document("status", "--json", "--host", source)["host"]["max_cpu_id"], 0, f"{source.name}: max_cpu_id is 0")
+
+
 def small_files():
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # which Python ignores
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
 
@@ -128,7 +139,10 @@ def test_full_disk(tap, world):
     out = cli("gather", folder, "--host", host, preexec_fn=small_files)
     tap.equal((out.returncode, out.stdout, out.stderr), (1, "", f"numad-xen: {folder}/host.json: File too large\n"),
               "what cannot be written whole is an error")
-    tap.equal(list(folder.iterdir()), [], "and leaves nothing")
+    tap.ok(not folder.exists(), "and leaves nothing, not the folder that was made for it")
+    folder.mkdir()
+    cli("gather", folder, "--host", host, preexec_fn=small_files)
+    tap.equal(list(folder.iterdir()), [], "in a folder that was there, nothing: it stays")
 
 
 def test_usage(tap, world):
@@ -221,5 +235,5 @@ def test_anonymize(tap, world):
                   f"{source[0]}: nothing else has changed")
 
 
-run_tests(test_every_host, test_unknown_vcpus, test_files, test_links, test_full_disk, test_usage, test_not_permitted, test_fake,
+run_tests(test_every_host, test_unknown_vcpus, test_no_cpus, test_files, test_links, test_full_disk, test_usage, test_not_permitted, test_fake,
           test_anonymize)
