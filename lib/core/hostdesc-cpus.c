@@ -114,13 +114,15 @@ int hostdesc_read_cpus(JsonReader *reader, json_object *top, HostRows *rows)
         r = json_get_u32(reader, NULL, top, "max_cpu_id", CPUS_MAX - 1, &max_cpu_id);
     if (r != 0)
         return r;
+    if (max_cpu_id == CPU_NONE && rows->n_cpus == 0)
+        return 0; /* nothing is known of any CPU: not one that is offline is made up */
     if (max_cpu_id == CPU_NONE)
-        max_cpu_id = rows->n_cpus ? (uint32_t)rows->n_cpus - 1 : 0;
+        max_cpu_id = (uint32_t)rows->n_cpus - 1;
     if (rows->n_cpus > max_cpu_id + 1)
         return json_refuse(reader, &(JsonPath){.key = "max_cpu_id"}, "is %u, but CPU %zu is named", max_cpu_id,
                            rows->n_cpus - 1);
     rows->max_cpu_id = max_cpu_id;
     if (json_is_null(top, "topology") && rows->n_cpus == 0)
-        return 0; /* nothing is known of any CPU */
+        return 0; /* how many there are, and nothing of any of them */
     return grow_cpus(rows, max_cpu_id);
 }

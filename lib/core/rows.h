@@ -120,7 +120,7 @@ typedef struct HostRows {
     bool has_dom0_view;
     uint32_t dom0_nodes, dom0_cpus; /* what dom0's own view of the hardware shows */
 
-    CpuRow *cpus; /* owned, n_cpus = max_cpu_id + 1 */
+    CpuRow *cpus; /* owned, n_cpus = max_cpu_id + 1, or 0: nothing is known of any */
     size_t n_cpus;
     NodeRow *nodes; /* owned */
     size_t n_nodes;

@@ -12,6 +12,7 @@ static void test_smallest(void **state)
     assert_null(s->xen_version);
     assert_int_equal(s->page_size, 4096);
     assert_int_equal(s->max_cpu_id, 0);
+    assert_int_equal(s->n_cpus, 0);
     assert_true(bitmap_isempty(&s->online));
     assert_int_equal(s->features, 0);
     assert_int_equal(s->total, 2097152);
@@ -115,6 +116,30 @@ static void test_max_cpu_id(void **state)
     assert_int_equal(rows->cpus[4].core, 1);
     for (cpuid_t cpu = 0; cpu < 7; cpu++) /* those that are not named are offline */
         assert_int_equal(rows->cpus[cpu].node, cpu == 4 ? 0 : ROW_INVALID);
+}
+
+/* A CPU is there when it is named or when there is a highest one. */
+static void test_no_cpus(void **state)
+{
+    static const struct {
+        const char *more;
+        size_t n_cpus;
+    } cases[] = {{"'topology':[]", 0},
+                 {"'topology':null", 0},
+                 {"'max_cpu_id':null", 0},
+                 {"'max_cpu_id':0", 1},
+                 {"'topology':[],'max_cpu_id':2", 3},
+                 {"'topology':[{'cpu':0}]", 1}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_text_ Text text = {0};
+        _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+        text_printf(&text, HEAD "'nodes':[" NODE "],%s}", cases[i].more);
+        rows = rows_of(text.data);
+        assert_int_equal(rows->n_cpus, cases[i].n_cpus);
+        assert_int_equal(rows->max_cpu_id, cases[i].n_cpus ? cases[i].n_cpus - 1 : 0);
+    }
 }
 
 static void test_cpu_sentinels(void **state)
@@ -336,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_totals_do_not_wrap),
         cmocka_unit_test(test_short_form),
         cmocka_unit_test(test_max_cpu_id),
+        cmocka_unit_test(test_no_cpus),
         cmocka_unit_test(test_cpu_sentinels),
         cmocka_unit_test(test_distance_sentinels),
         cmocka_unit_test(test_hole),
