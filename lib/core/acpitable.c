@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #define HEADER_SIZE 36
-#define HEADER_LENGTH 4 /* offset of the table's length in bytes */
 
 void acpi_fault(Text *fault, const char *format, ...)
 {
@@ -47,7 +46,7 @@ size_t acpi_check_header(const uint8_t *bytes, size_t size, const char signature
         acpi_fault(fault, "it does not begin with %s", signature);
         return 0;
     }
-    length = acpi_u32(bytes + HEADER_LENGTH);
+    length = acpi_u32(bytes + ACPI_LENGTH);
     if (length < content || size < content) {
         acpi_fault(fault, "it has %zu byte%s, which is too few", MIN((size_t)length, size),
                    plural(MIN((size_t)length, size)));

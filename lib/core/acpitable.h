@@ -5,6 +5,7 @@
 
 /* What ACPI's tables have in common: little-endian fields, and the header (ACPI 6.5, section 5.2.6). */
 
+#define ACPI_LENGTH 4   /* offset of the table's length in bytes, header included */
 #define ACPI_REVISION 8 /* offset of the header's revision, one byte */
 
 /* `bytes` may be at any address. */

@@ -162,8 +162,10 @@ static int compare_nodes(const Snapshot *s, const Firmware *firmware, Text *why)
         print_spans(s, nodes, other_span, why);
     if (same_ids && why->size == 0)
         compare_cpus(s, nodes, why);
-    if (why->size && firmware->srat.fault)
+    if (why->size && firmware->srat.cut)
         text_add(why, "; the table is broken, and may describe more than can be read");
+    else if (why->size && firmware->srat.fault)
+        text_add(why, "; the table is broken");
     else if (why->size && (!same_ids || other_span != NODE_NONE) && looks_fake(s))
         text_printf(why,
                     "; the hypervisor's nodes are equal slices of the memory, which is what its option numa=fake=%zu "
@@ -179,8 +181,10 @@ static void free_counts(uint64_t **counts)
     free(*counts);
 }
 
-static int fill_present(Snapshot *s, const SratNodes *nodes)
+/* What could not be read of a table may fill the holes of a node: then they tell nothing. */
+static int fill_present(Snapshot *s, const Firmware *firmware)
 {
+    const SratNodes *nodes = &firmware->nodes;
     _cleanup_(free_counts) uint64_t *present = new_array(s->n_nodes, sizeof(*present));
     uint64_t top = find_top(s, nodes);
 
@@ -192,7 +196,8 @@ static int fill_present(Snapshot *s, const SratNodes *nodes)
         present[extent->node] += sub_saturating(MIN(extent->end, top), extent->start);
     }
     for (nodeid_t id = 0; id < s->n_nodes; id++)
-        if (s->nodes[id].exists && s->nodes[id].present == VALUE_UNKNOWN)
+        if (s->nodes[id].exists && s->nodes[id].present == VALUE_UNKNOWN &&
+            !(firmware->srat.cut && present[id] < s->nodes[id].span))
             s->nodes[id].present = MIN(present[id], s->nodes[id].span);
     return 0;
 }
@@ -204,8 +209,8 @@ static int match_nodes(Snapshot *s, const Firmware *firmware, bool *ret_same)
     int r;
 
     *ret_same = false;
-    if (nodes->n_existing == 0 && count_existing(s) < 2) /* a table without content, on a host that needs none */
-        return 0;
+    if (nodes->n_existing == 0 && (firmware->srat.fault || count_existing(s) < 2))
+        return 0; /* nothing is left of a broken table; or one without content, on a host that needs none */
     r = compare_nodes(s, firmware, &why);
     if (r < 0)
         return r;
@@ -216,7 +221,7 @@ static int match_nodes(Snapshot *s, const Firmware *firmware, bool *ret_same)
     for (nodeid_t id = 0; id < s->n_nodes; id++)
         if (s->nodes[id].exists)
             s->nodes[id].pxm = nodes->nodes[id].pxm;
-    return fill_present(s, nodes);
+    return fill_present(s, firmware);
 }
 
 /* Xen's own test of a SLIT. */

@@ -129,8 +129,10 @@ static int read_entries(Srat *srat, const uint8_t *bytes, size_t end, Text *faul
 
     for (size_t at = SRAT_CONTENT, number = 0; at < end; at += (size_t)length, number++) {
         length = read_entry(srat, bytes + at, end - at, number, fault);
-        if (length <= 0)
+        if (length <= 0) {
+            srat->cut = true;
             return length;
+        }
     }
     return 0;
 }
@@ -141,9 +143,10 @@ int srat_parse(const uint8_t *bytes, size_t size, Srat *ret_srat)
     size_t end = acpi_check_header(bytes, size, "SRAT", SRAT_CONTENT, &fault);
     int r = 0;
 
-    *ret_srat = (Srat){0};
+    *ret_srat = (Srat){.cut = end == 0};
     if (end) {
         ret_srat->revision = bytes[ACPI_REVISION];
+        ret_srat->cut = acpi_u32(bytes + ACPI_LENGTH) > size;
         r = read_entries(ret_srat, bytes, end, &fault);
     }
     if (r == 0)

@@ -32,6 +32,7 @@ typedef struct Srat {
     uint32_t *initiators; /* owned; PXMs of generic initiators, in the table's order */
     size_t n_initiators;
     char *fault; /* owned; what is wrong with the table, for a person; NULL: nothing */
+    bool cut;    /* a fault left entries unread: there may be more of everything */
 } Srat;
 
 /*

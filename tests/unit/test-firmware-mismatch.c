@@ -214,6 +214,71 @@ static void test_broken(void **state)
     assert_int_equal(u->nodes[0].present, NO);
 }
 
+/* Where a fault leaves nothing to read, it is the one thing to say: no node is missing from what is not there. */
+static void test_unreadable(void **state)
+{
+    static const struct {
+        const char *name, *fault;
+        size_t at, size; /* size: of what is handed over; 0: all */
+        int value;
+    } cases[] = {
+        {"no bytes", "the firmware's SRAT is broken: it has 0 bytes, which is too few", 0, 0, 'S'},
+        {"a header alone", "it has 40 bytes, which is too few", 0, 40, 'S'},
+        {"another table", "it does not begin with SRAT", 0, SIZE_MAX, 'X'},
+        {"the first entry", "entry 0 of type 0 is 2 bytes long, which is too short", 49, SIZE_MAX, 2},
+    };
+    static const Case host = {"", {TWO}, {{4 * GIB, 1, NO, NO, 0}, {8 * GIB, 1, NO, NO, 0}}, 2, 0, NULL};
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        for (size_t n = 1; n <= host.n_nodes; n++) {
+            _cleanup_text_ Text srat = {0};
+            _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+
+            build_srat(&host, &srat);
+            srat.data[cases[i].at] = (char)cases[i].value;
+            srat.size = MIN(srat.size, cases[i].size);
+            s = seal_host(host.nodes, n, NULL, &srat, NULL);
+            assert_text(cases[i].name, text_of(s, WARNING_SRAT_INVALID), cases[i].fault);
+            assert_text(cases[i].name, text_of(s, WARNING_SRAT_MISMATCH), NULL);
+            assert_int_equal(s->nodes[0].pxm, NO);
+            assert_int_equal(s->nodes[0].present, NO);
+        }
+}
+
+/* A hole in a node is no hole where the rest of the table may fill it; a node without holes has all its memory. */
+static void test_cut_present(void **state)
+{
+    static const Case host = {"",
+                              {CPU(0, 0), CPU(1, 1), RAM(0, 0, 2 * GIB), RAM(0, 6 * GIB, 2 * GIB),
+                               RAM(1, 8 * GIB, GIB), {SHORT, 0, 0, 0, 0}, RAM(0, 3 * GIB, GIB)},
+                              {{8 * GIB, 1, 0, NO, 0}, {GIB, 1, 1, GIB, 0}},
+                              2,
+                              0,
+                              NULL};
+
+    run(&host);
+}
+
+/* A table that is whole but for its checksum was read to its end. */
+static void test_checksum(void **state)
+{
+    static const HostNode slices[] = {{2 * GIB, 1, NO, NO, 0}, {2 * GIB, 1, NO, NO, 0}, {8 * GIB, 0, NO, NO, 0}};
+    static const Case host = {"", {TWO}, {{4 * GIB, 1, 0, 0, 0}, {8 * GIB, 1, 1, 0, 0}}, 2, 0, NULL};
+    _cleanup_text_ Text srat = {0};
+    _cleanup_(snapshot_unref_p) Snapshot *s = NULL, *t = NULL;
+
+    build_srat(&host, &srat);
+    srat.data[9]++;
+    s = seal_host(host.nodes, 2, NULL, &srat, NULL);
+    t = seal_host(slices, 3, NULL, &srat, NULL);
+    assert_non_null(text_of(s, WARNING_SRAT_INVALID));
+    assert_null(text_of(s, WARNING_SRAT_MISMATCH));
+    assert_int_equal(s->nodes[1].pxm, 1);
+    assert_int_equal(s->nodes[1].present, 8 * GIB);
+    assert_text("slices", text_of(t, WARNING_SRAT_MISMATCH),
+                "describes 2 nodes, the hypervisor has 3; the table is broken; the hypervisor is believed");
+}
+
 /* Distances go by PXM in the table, by node id in the hypervisor. */
 static void test_slit(void **state)
 {
@@ -344,8 +409,9 @@ static void test_largest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_overlapping), cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_slit),    cmocka_unit_test(test_slit_alone),  cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_overlapping), cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_unreadable), cmocka_unit_test(test_cut_present), cmocka_unit_test(test_checksum),
+        cmocka_unit_test(test_slit),       cmocka_unit_test(test_slit_alone),  cmocka_unit_test(test_largest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

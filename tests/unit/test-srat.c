@@ -144,6 +144,7 @@ static void test_bad_entries(void **state)
         table_end(&table);
         srat = parse(&table, table.size);
         assert_string_equal(srat.fault, cases[i].fault);
+        assert_true(srat.cut);
         assert_int_equal(srat.n_cpus, 1);
         assert_cpu(&srat, 0, SRAT_CPU_APIC, 3, 7);
         assert_int_equal(srat.n_ranges, 0);
@@ -165,6 +166,7 @@ static void test_cut(void **state)
         Srat srat = parse(&table, size);
 
         assert_non_null(srat.fault);
+        assert_true(srat.cut);
         assert_int_equal(srat.n_cpus, size >= 64);
         assert_int_equal(srat.n_ranges, size >= 104);
         srat_done(&srat);
@@ -183,6 +185,7 @@ static void test_leftover(void **state)
     table_end(&table);
     srat = parse(&table, table.size);
     assert_string_equal(srat.fault, "entry 1 goes beyond the table's end");
+    assert_true(srat.cut);
     assert_int_equal(srat.n_cpus, 1);
     srat_done(&srat);
 }
@@ -226,16 +229,17 @@ static void test_header(void **state)
         size_t at;
         int value;
         size_t n_cpus;
+        bool cut;
         const char *fault;
     } cases[] = {
-        {9, 0x77, 1, "its checksum is wrong"},
-        {0, 'T', 0, "it does not begin with SRAT"},
-        {4, 1, 0, "it has 1 byte, which is too few"},
-        {4, 35, 0, "it has 35 bytes, which is too few"},
-        {4, 47, 0, "it has 47 bytes, which is too few"},
-        {4, 65, 1, "it says that it is 65 bytes long, and has 64"},
-        {4, 48, 0, "its checksum is wrong"},
-        {4, 50, 0, "its checksum is wrong; entry 0 goes beyond the table's end"},
+        {9, 0x77, 1, false, "its checksum is wrong"},
+        {0, 'T', 0, true, "it does not begin with SRAT"},
+        {4, 1, 0, true, "it has 1 byte, which is too few"},
+        {4, 35, 0, true, "it has 35 bytes, which is too few"},
+        {4, 47, 0, true, "it has 47 bytes, which is too few"},
+        {4, 65, 1, true, "it says that it is 65 bytes long, and has 64"},
+        {4, 48, 0, false, "its checksum is wrong"},
+        {4, 50, 0, true, "its checksum is wrong; entry 0 goes beyond the table's end"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -249,6 +253,7 @@ static void test_header(void **state)
         srat = parse(&table, table.size);
         assert_string_equal(srat.fault, cases[i].fault);
         assert_int_equal(srat.n_cpus, cases[i].n_cpus);
+        assert_int_equal(srat.cut, cases[i].cut);
         srat_done(&srat);
     }
 }
@@ -262,6 +267,7 @@ static void test_empty(void **state)
     table_end(&table);
     srat = parse(&table, table.size);
     assert_null(srat.fault);
+    assert_false(srat.cut);
     assert_int_equal(srat.n_cpus + srat.n_ranges + srat.n_initiators, 0);
     srat_done(&srat);
 }
