@@ -9,6 +9,9 @@
 
 static const char patch_fix[] =
     "build and boot the patched hypervisor: hypervisor-patches/README.md; on a patched one see numad-xend's journal";
+/* Of a host that is described, its hypervisor's features are told; what the description does not tell is no fault. */
+static const char described_fix[] = "run the patched hypervisor on that host (hypervisor-patches/README.md) and gather "
+                                    "it again; one that is made up names it in its features";
 
 const DoctorAdvice *doctor_advice(bool system_bus, bool remote)
 {
@@ -98,15 +101,17 @@ static void check_fresh(CheckList *checks, const StatusView *view, int64_t now, 
 
 static void check_features(CheckList *checks, const HostView *host)
 {
+    const char *fix = host->simulated ? described_fix : patch_fix;
+
     if (has_feature(host, "node-pages"))
         check_list_add(checks, "node-pages", true, NULL, "the hypervisor counts each domain's pages on each node");
     else
-        check_list_add(checks, "node-pages", false, patch_fix,
+        check_list_add(checks, "node-pages", false, fix,
                        "the hypervisor does not say where domains' memory is: not patched");
     if (has_feature(host, "node-memory"))
         check_list_add(checks, "node-memory", true, NULL, "the hypervisor tells what memory of nodes is dirty");
     else
-        check_list_add(checks, "node-memory", false, patch_fix,
+        check_list_add(checks, "node-memory", false, fix,
                        "the hypervisor does not tell what memory of nodes is dirty: not patched");
 }
 
@@ -127,7 +132,10 @@ static void check_names(CheckList *checks, const StatusView *view)
 
     for (size_t i = 0; i < view->n_domains; i++)
         unnamed += !view->domains[i].name.data && !bytes_equal(view->domains[i].state, "dying");
-    if (unnamed)
+    if (unnamed && view->host.simulated)
+        check_list_add(checks, "names", true, NULL, "the description names %zu of %zu domains",
+                       view->n_domains - unnamed, view->n_domains);
+    else if (unnamed)
         check_list_add(checks, "names", false, "see that xenstored runs: xenstore-ls /local/domain",
                        "%zu of %zu domains have no name in xenstore", unnamed, view->n_domains);
     else
@@ -143,6 +151,8 @@ static void check_low(CheckList *checks, const StatusView *view)
         low = low || nodes->items[i].low != VALUE_UNKNOWN;
     if (low)
         check_list_add(checks, "low", true, NULL, "it is known how much memory is kept for DMA");
+    else if (view->host.simulated)
+        check_list_add(checks, "low", true, NULL, "the description does not say how much memory is kept for DMA");
     else
         check_list_add(checks, "low", false,
                        "numad-xend must be permitted XEN_SYSCTL_availheap: run it as root in dom0",

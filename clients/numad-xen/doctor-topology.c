@@ -38,6 +38,8 @@ static char *warnings_of_any(const HostView *host, const char *const *codes)
 
 static void check_nodes(CheckList *checks, const StatusView *view)
 {
+    const char *fix = view->host.simulated ? "describe the host's nodes, or gather it again"
+                                           : "numad-xend must be permitted XEN_SYSCTL_numainfo";
     size_t n = view->nodes.n;
 
     if (n == 1) /* nothing is missing on a machine of one node */
@@ -45,8 +47,7 @@ static void check_nodes(CheckList *checks, const StatusView *view)
             checks, "nodes", true, NULL,
             "Xen sees 1 node; if the machine has more, see Xen's numa= and the firmware's node interleaving");
     else
-        check_list_add(checks, "nodes", n > 1, "numad-xend must be permitted XEN_SYSCTL_numainfo", "Xen sees %zu nodes",
-                       n);
+        check_list_add(checks, "nodes", n > 1, fix, "Xen sees %zu nodes", n);
 }
 
 static void check_firmware(CheckList *checks, const StatusView *view)
