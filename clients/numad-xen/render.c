@@ -195,7 +195,7 @@ int render_memory_nodes(const NodeViews *nodes, bool all, const DomainView *doma
 void render_add_home(Table *table, const NodeViews *nodes, const DomainView *domain)
 {
     _cleanup_free_ char *text = NULL;
-    bool any = nodes->n > 0;
+    bool any = true; /* of the nodes that have CPUs */
 
     if (!domain->has_home) {
         table_add(table, STYLE_PLAIN, "-");
@@ -205,7 +205,7 @@ void render_add_home(Table *table, const NodeViews *nodes, const DomainView *dom
         if (!bitmap_isempty(&nodes->items[i].cpus) && !bitmap_isset(&domain->home, nodes->items[i].id))
             any = false;
     if (any || bitmap_isempty(&domain->home)) {
-        table_add(table, STYLE_PLAIN, any ? "any" : "none");
+        table_add(table, STYLE_PLAIN, bitmap_isempty(&domain->home) ? "none" : "any");
         return;
     }
     text = bitmap_to_text(&domain->home);
