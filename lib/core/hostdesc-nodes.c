@@ -6,80 +6,135 @@
 static const char *const node_keys[] = {"size", "free", "distances", "cpus", NULL};
 static const char *const extra_keys[] = {"present", "low", "dirty", "claimed", "free_chunks", NULL};
 
-/* -1 is how some programs print Xen's sentinel. */
-static int read_distance(JsonReader *reader, const JsonPath *path, json_object *value, uint32_t *ret)
+static bool is_hole(const HostRows *rows, nodeid_t id)
+{
+    return rows->nodes[id].size == ROW_HOLE;
+}
+
+static bool is_number(json_object *value)
+{
+    return json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);
+}
+
+/* Whether a value is a distance; -1 is how some programs print Xen's sentinel. */
+static bool parse_distance(json_object *value, uint32_t *ret)
 {
     uint64_t distance = UINT64_MAX;
-    int r = 0;
 
-    if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) != -1)
-        r = json_read_u64(reader, path, value, UINT64_MAX, &distance);
-    if (r == 0 && distance > UINT32_MAX && distance != UINT64_MAX)
-        r = json_refuse(reader, path, "is %" PRIu64 ", above %u", distance, UINT32_MAX);
+    if (!json_object_is_type(value, json_type_int))
+        return false;
+    if (json_object_get_int64(value) != -1) {
+        distance = json_object_get_uint64(value);
+        if (json_object_get_int64(value) < 0 || (distance > UINT32_MAX && distance != UINT64_MAX))
+            return false;
+    }
     *ret = (uint32_t)MIN(distance, (uint64_t)UINT32_MAX);
-    return r;
+    return true;
 }
 
-static int read_distance_row(JsonReader *reader, const JsonPath *up, json_object *array, HostRows *rows, nodeid_t id)
+/* In the column of a hole any number may stand. */
+static int read_distance(JsonReader *reader, const JsonPath *path, json_object *value, bool ignored, uint32_t *ret)
 {
-    JsonPath path = {.up = up, .key = "distances"};
-    int r = json_check_array(reader, &path, array, rows->n_nodes);
+    if (parse_distance(value, ret) || (ignored && is_number(value)))
+        return 0;
+    if (ignored)
+        return json_refuse(reader, path, "must be a number");
+    return json_refuse(reader, path, "must be a whole number from 0 to %u, or -1 or %" PRIu64 " for unreachable",
+                       UINT32_MAX, UINT64_MAX);
+}
+
+static int read_distance_row(JsonReader *reader, const JsonPath *path, json_object *array, HostRows *rows, nodeid_t id)
+{
+    uint32_t *row = rows->distances + id * rows->n_nodes;
+    int r = json_check_array(reader, path, array, SIZE_MAX);
 
     if (r == 0 && json_object_array_length(array) != rows->n_nodes)
-        r = json_refuse(reader, &path, "has %zu entries for %zu nodes", json_object_array_length(array), rows->n_nodes);
-    for (size_t i = 0; r == 0 && i < rows->n_nodes; i++)
-        r = read_distance(reader, &(JsonPath){.up = &path, .index = i}, json_object_array_get_idx(array, i),
-                          &rows->distances[id * rows->n_nodes + i]);
+        r = json_refuse(reader, path, "has %zu entries for %zu nodes", json_object_array_length(array), rows->n_nodes);
+    for (nodeid_t to = 0; r == 0 && to < rows->n_nodes; to++)
+        r = read_distance(reader, &(JsonPath){.up = path, .index = to}, json_object_array_get_idx(array, to),
+                          is_hole(rows, to), &row[to]);
     return r;
 }
 
-/* Distances of all nodes: as the file says, 10 and 20 where it leaves them out, NULL where it says null. */
-static int read_distances(JsonReader *reader, const JsonPath *path, json_object *array, HostRows *rows)
+/* The row of a hole is ignored. What stands there and is a distance is kept, as a capture has it. */
+static int read_hole_row(JsonReader *reader, const JsonPath *path, json_object *array, HostRows *rows, nodeid_t id)
 {
-    size_t n_rows = 0, n_null = 0;
+    int r = json_check_array(reader, path, array, SIZE_MAX);
+
+    for (nodeid_t to = 0; r == 0 && to < MIN(rows->n_nodes, json_object_array_length(array)); to++)
+        parse_distance(json_object_array_get_idx(array, to), &rows->distances[id * rows->n_nodes + to]);
+    return r;
+}
+
+/* A row, which may be left out. */
+static int read_row(JsonReader *reader, const JsonPath *path, json_object *array, HostRows *rows, nodeid_t id)
+{
+    for (nodeid_t to = 0; to < rows->n_nodes; to++)
+        rows->distances[id * rows->n_nodes + to] = array || is_hole(rows, id) ? UINT32_MAX : to == id ? 10 : 20;
+    if (!array)
+        return 0;
+    return (is_hole(rows, id) ? read_hole_row : read_distance_row)(reader, path, array, rows, id);
+}
+
+/*
+ * Distances of all nodes that exist: as the file says, or 10 and 20 where it leaves them out, or not known where it
+ * says null.
+ */
+static int read_distances(JsonReader *reader, const JsonPath *up, json_object *array, HostRows *rows)
+{
+    size_t n_existing = 0, n_rows = 0, n_null = 0;
     int r = 0;
+
+    for (nodeid_t id = 0; id < rows->n_nodes; id++)
+        n_existing += !is_hole(rows, id);
 
     rows->distances = new_array(rows->n_nodes * rows->n_nodes, sizeof(*rows->distances));
     if (!rows->distances)
         return -ENOMEM;
     for (nodeid_t id = 0; r == 0 && id < rows->n_nodes; id++) {
         json_object *node = json_object_array_get_idx(array, id), *row = json_member(node, "distances");
+        JsonPath path = {.up = up, .index = id};
 
-        n_rows += row != NULL;
-        n_null += json_is_null(node, "distances");
-        for (nodeid_t to = 0; to < rows->n_nodes; to++)
-            rows->distances[id * rows->n_nodes + to] = to == id ? 10 : 20;
-        if (row)
-            r = read_distance_row(reader, &(JsonPath){.up = path, .index = id}, row, rows, id);
+        n_rows += row && !is_hole(rows, id);
+        n_null += json_is_null(node, "distances") && (!is_hole(rows, id) || n_existing == 0);
+        r = read_row(reader, &(JsonPath){.up = &path, .key = "distances"}, row, rows, id);
     }
-    if (r != 0)
-        return r;
-    if (n_rows + n_null != 0 && n_rows != rows->n_nodes && n_null != rows->n_nodes)
-        return json_refuse(reader, path, "%zu of %zu nodes have distances: all or none must", n_rows, rows->n_nodes);
-    if (n_null) {
+    if (r == 0 && n_rows && n_rows != n_existing)
+        r = json_refuse(reader, up, "%zu of %zu nodes have distances: all or none must", n_rows, n_existing);
+    if (r == 0 && n_rows == 0 && n_null) {
         free(rows->distances);
         rows->distances = NULL;
     }
-    return 0;
+    return r;
 }
 
 /* What stands for free in a hole is ignored, but it is a number there, too. */
+static int read_free(JsonReader *reader, const JsonPath *path, json_object *object, NodeRow *node)
+{
+    json_object *value = json_member(object, "free");
+
+    if (node->size != ROW_HOLE)
+        return json_get_u64(reader, path, object, "free", HOSTDESC_MAX_SIZE, &node->free);
+    if (value && !is_number(value))
+        return json_refuse(reader, &(JsonPath){.up = path, .key = "free"}, "must be a number");
+    if (json_object_is_type(value, json_type_int) && json_object_get_int64(value) >= 0)
+        node->free = json_object_get_uint64(value);
+    return 0;
+}
+
 static int read_node(JsonReader *reader, const JsonPath *path, json_object *object, NodeRow *node)
 {
-    uint64_t free_bytes = VALUE_UNKNOWN;
     int r;
 
     node_row_init(node);
-    node->size = VALUE_UNKNOWN;
+    node->size = node->free = VALUE_UNKNOWN;
     r = json_check_object(reader, path, object, node_keys);
     if (r == 0)
         r = json_get_u64(reader, path, object, "size", HOSTDESC_MAX_SIZE, &node->size);
     if (r == 0)
-        r = json_get_u64(reader, path, object, "free", node->size == ROW_HOLE ? UINT64_MAX : HOSTDESC_MAX_SIZE,
-                         &free_bytes);
-    if (r == 0 && (node->size == VALUE_UNKNOWN || (free_bytes == VALUE_UNKNOWN && node->size != ROW_HOLE)))
+        r = read_free(reader, path, object, node);
+    if (r == 0 && (node->size == VALUE_UNKNOWN || (node->free == VALUE_UNKNOWN && node->size != ROW_HOLE)))
         r = json_refuse(reader, path, "needs both size and free");
-    node->free = free_bytes;
     return r;
 }
 

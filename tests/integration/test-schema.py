@@ -202,6 +202,11 @@ HOST = {
                  "node_affinity": "0,2", "vcpus": [{"hard": "0-1", "soft": "1", "cpu": 1, "online": True}]},
                 {"domid": 1, "vcpus": [None, None], "pool": 3}, {"domid": 2, "vcpus": None}],
 }
+NO_HOLE = {"format": "numad-xen-host/1", "nodes": [{"size": 1, "free": 1, "distances": [10, -1, 20]},
+                                               {"size": 1, "free": 1, "distances": [255, 10, 18446744073709551615]},
+                                               {"size": 1, "free": 2, "distances": [20, 4294967295, 10]}]}
+HOLE_FIRST = {"format": "numad-xen-host/1", "nodes": [{"size": 4294967295, "free": -1, "distances": [0.5, None, "x", 7]},
+                                                  {"size": 1, "free": 1, "distances": [-2.5, 10]}]}
 SHORT = {"format": "numad-xen-host/1", "threads_per_core": 2,
          "nodes": [{"size": 1, "free": 1, "cpus": "0-3"}, {"size": 1, "free": 2, "cpus": ""}, {"size": 1, "free": 2}]}
 ANY = [GONE, None, True, 7, 1.5, "x", [], {}]
@@ -216,7 +221,9 @@ BEYOND = ("there is no pool", "is named twice", "names a number above", "has a b
           "elements, more than", "holds CPUs of another pool")
 
 
-def may_differ(path, why):
+def may_differ(path, why, host):
+    if " for unreachable" in why:
+        return any(node["size"] == 2**32 - 1 for node in host["nodes"])  # the schema does not know whose column it is
     return any(text in why for text in BEYOND) or (path[-1:] == ("cpu",) and "vcpus" in path and ", above " in why) or \
         ("pages" in str(path) and ", above " in why)  # of the page size
 
@@ -229,7 +236,7 @@ def verdicts(hosts):
 
 
 def variants():
-    for base in (HOST, SHORT):
+    for base in (HOST, NO_HOLE, HOLE_FIRST, SHORT):
         yield (), "as it is", base
         for path, value in unlike(base):
             if isinstance(value, dict):
@@ -245,7 +252,7 @@ def test_same_verdict(tap):
     for (path, what, host), why in zip(cases, verdicts(host for *_, host in cases)):
         good = not schema.faults(host)
         taken += good
-        if good and why != "ok" and may_differ(path, why):
+        if good and why != "ok" and may_differ(path, why, host):
             beyond += 1
         elif good != (why == "ok"):
             differing.append(f"{text_of(path)}: {what}: the schema {'takes' if good else 'refuses'} it, numad-xen: {why}")

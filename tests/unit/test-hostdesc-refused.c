@@ -3,6 +3,8 @@
 
 /* Every refusal, with its path and its reason, whole. */
 
+#define NO_DISTANCE "must be a whole number from 0 to 4294967295, or -1 or 18446744073709551615 for unreachable"
+
 typedef struct Case {
     const char *text, *error;
 } Case;
@@ -100,23 +102,29 @@ static void test_nodes(void **state)
         {NODES("{'size':18446744073709551616,'free':1}"),
          "nodes[0].size: must be a whole number that 64 bits hold, not 18446744073709551616"},
         {NODES("{'size':1,'free':72057594037927937}"), "nodes[0].free: is 72057594037927937, above 72057594037927936"},
-        {NODES("{'size':4294967295,'free':-1}"),
-         "nodes[0].free: must be a whole number from 0 to 18446744073709551615"},
+        {NODES("{'size':4294967295,'free':'0'}"), "nodes[0].free: must be a number"},
         {NODES("{'size':1,'free':1,'distances':{}}"), "nodes[0].distances: must be an array"},
         {NODES("{'size':1,'free':1,'distances':[]}"), "nodes[0].distances: has 0 entries for 1 nodes"},
-        {NODES("{'size':1,'free':1,'distances':[10,20]}"), "nodes[0].distances: has 2 elements, more than 1"},
+        {NODES("{'size':1,'free':1,'distances':[10,20]}"), "nodes[0].distances: has 2 entries for 1 nodes"},
         {NODES("{'size':1,'free':1,'distances':[10,20]}," NODE),
          "nodes: 1 of 2 nodes have distances: all or none must"},
         {NODES("{'size':1,'free':1,'distances':[10,20]},{'size':1,'free':1,'distances':null}"),
          "nodes: 1 of 2 nodes have distances: all or none must"},
-        {NODES("{'size':1,'free':1,'distances':null}," NODE), "nodes: 0 of 2 nodes have distances: all or none must"},
-        {NODES("{'size':4294967295,'distances':[1]}," NODE), "nodes[0].distances: has 1 entries for 2 nodes"},
-        {NODES("{'size':1,'free':1,'distances':[null]}"),
-         "nodes[0].distances[0]: must be a whole number from 0 to 18446744073709551615"},
-        {NODES("{'size':1,'free':1,'distances':[-2]}"),
-         "nodes[0].distances[0]: must be a whole number from 0 to 18446744073709551615"},
-        {NODES("{'size':1,'free':1,'distances':[4294967296]}"),
-         "nodes[0].distances[0]: is 4294967296, above 4294967295"},
+        {NODES("{'size':1,'free':1,'distances':[10,20,20]}," NODE ",{'size':4294967295,'distances':[10,20,20]}"),
+         "nodes: 1 of 2 nodes have distances: all or none must"},
+        {NODES("{'size':4294967295,'distances':7}"), "nodes[0].distances: must be an array"},
+        {NODES("{'size':4294967295},{'size':1,'free':1,'distances':['20',10]}"),
+         "nodes[1].distances[0]: must be a number"},
+        {NODES("{'size':4294967295},{'size':1,'free':1,'distances':[null,10]}"),
+         "nodes[1].distances[0]: must be a number"},
+        {NODES("{'size':1,'free':1,'distances':[null]}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':[-2]}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':[10.5]}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':['10']}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':[4294967296]}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':[18446744073709551614]}"), "nodes[0].distances[0]: " NO_DISTANCE},
+        {NODES("{'size':1,'free':1,'distances':[20,10]},{'size':1,'free':1,'distances':[10,-3]}"),
+         "nodes[1].distances[1]: " NO_DISTANCE},
         {NODES("{'size':1,'free':1,'distances':[18446744073709551616]}"),
          "nodes[0].distances[0]: must be a whole number that 64 bits hold, not 18446744073709551616"},
         {MORE("'node_extra':{}"), "node_extra: must be an array"},

@@ -208,6 +208,58 @@ static void test_hole(void **state)
     assert_false(warning_list_has(&s->warnings, WARNING_SLIT_INVALID)); /* the hole's row is ignored */
 }
 
+/* Of a hole anything is ignored: its row may be left out, or as long as it likes, and any number is in its column. */
+static void test_hole_is_ignored(void **state)
+{
+    static const char *const holes[] = {"", ",'distances':null", ",'distances':[]", ",'distances':[-7,1.5]",
+                                        ",'distances':[null,'x',{},[1],true,6]", ",'free':-1", ",'free':1.5e300",
+                                        ",'free':18446744073709551615,'distances':[1,2,3]", ",'free':null"};
+    static const char *const columns[] = {"10", "-1", "-2", "0.5", "4294967296", "18446744073709551614", "-1e300"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(holes) * ARRAY_SIZE(columns); i++) {
+        const char *hole = holes[i % ARRAY_SIZE(holes)], *column = columns[i / ARRAY_SIZE(holes)];
+        _cleanup_text_ Text text = {0};
+        _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+
+        text_printf(&text,
+                    NODES("{'size':4294967295%s},{'size':1,'free':1,'distances':[%s,10,30]},"
+                          "{'size':1,'free':1,'distances':[%s,40,10]}"),
+                    hole, column, column);
+        s = snapshot_of(text.data);
+        assert_false(s->nodes[0].exists);
+        assert_int_equal(snapshot_distance(s, 0, 0), DISTANCE_NONE);
+        assert_int_equal(snapshot_distance(s, 1, 0), DISTANCE_NONE);
+        assert_int_equal(snapshot_distance(s, 1, 2), 30);
+        assert_int_equal(snapshot_distance(s, 2, 1), 40);
+        assert_int_equal(s->warnings.n, 3);
+        assert_true(warning_list_has(&s->warnings, WARNING_SLIT_ASYMMETRIC));
+        assert_true(warning_list_has(&s->warnings, WARNING_NODE_OFFLINE));
+    }
+}
+
+/* All distances are known or none, of the nodes that exist: no row, or null in place of one, is none. */
+static void test_no_distances(void **state)
+{
+    static const char *const unknown[] = {NODES("{'size':1,'free':1,'distances':null}," NODE),
+                                          NODES(NODE ",{'size':4294967295,'distances':[5]},"
+                                                     "{'size':1,'free':1,'distances':null}"),
+                                          NODES("{'size':4294967295,'distances':null}")};
+    static const char *const assumed[] = {NODES(NODE "," NODE ",{'size':4294967295,'distances':null}"),
+                                          NODES(NODE "," NODE ",{'size':4294967295,'distances':[1,2,3]}")};
+
+    for (size_t i = 0; i < ARRAY_SIZE(unknown); i++) {
+        _cleanup_(host_rows_free_p) HostRows *rows = rows_of(unknown[i]);
+
+        assert_null(rows->distances);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(assumed); i++) {
+        _cleanup_(snapshot_unref_p) Snapshot *s = snapshot_of(assumed[i]);
+
+        assert_int_equal(snapshot_distance(s, 0, 1), 20);
+        assert_int_equal(snapshot_distance(s, 0, 2), DISTANCE_NONE);
+    }
+}
+
 static void test_features(void **state)
 {
     static const char host[] = HEAD "'features':[%s],'nodes':[" NODE "],'node_extra':[{'present':5,'low':6,'dirty':7,"
@@ -365,6 +417,8 @@ int main(void)
         cmocka_unit_test(test_cpu_sentinels),
         cmocka_unit_test(test_distance_sentinels),
         cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_hole_is_ignored),
+        cmocka_unit_test(test_no_distances),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_firmware),
         cmocka_unit_test(test_devices),
