@@ -18,7 +18,8 @@ static const struct option global_options[] = {
 };
 
 static const char global_help[] = "Options of every command, before or after it:\n"
-                                  "  --host FILE    answer from a host description, without a daemon\n"
+                                  "  --host FILE    answer from a host description, or the folder of a capture,\n"
+                                  "                 without a daemon\n"
                                   "  --bus ADDRESS  ask on this D-Bus bus instead of the system bus\n"
                                   "  -H [USER@]HOST ask another host's daemon, over ssh\n"
                                   "  --no-color     no colours on a terminal\n"
