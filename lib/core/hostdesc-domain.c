@@ -157,17 +157,20 @@ static int read_node_affinity(JsonReader *reader, const JsonPath *up, json_objec
     return r;
 }
 
-/* A mask that is not in the file means all CPUs; none reaches past max_cpu_id. */
+/* A mask that is not in the file means all CPUs; none reaches past max_cpu_id, nor takes memory for it. */
 static int read_mask(JsonReader *reader, const JsonPath *path, json_object *object, const char *key,
                      const HostRows *rows, Bitmap *mask)
 {
-    int r = bitmap_set_range(mask, 0, rows->max_cpu_id);
+    _cleanup_bitmap_ Bitmap named = {0};
+    int r;
 
-    if (r == 0)
-        r = json_get_set(reader, path, object, key, CPUS_MAX - 1, mask);
-    if (r == 0)
-        bitmap_cut(mask, rows->max_cpu_id + 1);
-    return r;
+    if (!json_member(object, key))
+        return bitmap_set_range(mask, 0, rows->max_cpu_id);
+    r = json_get_set(reader, path, object, key, CPUS_MAX - 1, &named);
+    if (r != 0)
+        return r;
+    bitmap_cut(&named, rows->max_cpu_id + 1);
+    return bitmap_copy(mask, &named);
 }
 
 static int read_vcpu(JsonReader *reader, const JsonPath *path, json_object *object, const HostRows *rows, VcpuRow *vcpu)
@@ -263,6 +266,31 @@ static int read_domain(JsonReader *reader, const JsonPath *path, json_object *ob
     return r != 0 ? r : read_vcpus(reader, path, object, rows, domain);
 }
 
+/* Elements of vcpus that will have affinities. */
+static size_t count_vcpus(json_object *domain)
+{
+    json_object *array = json_member(domain, "vcpus");
+
+    return json_object_is_type(array, json_type_array) ? json_object_array_length(array) - count_nulls(array) : 0;
+}
+
+/* A short text can stand for very much memory: {} is a vCPU with two masks of all CPUs. */
+static int check_size(JsonReader *reader, const JsonPath *up, json_object *array, const HostRows *rows)
+{
+    uint64_t n = 0, max = HOSTDESC_MAX_MASKS / (2 * ((rows->max_cpu_id + 1 + 7) / 8));
+
+    for (size_t i = 0; i < json_object_array_length(array); i++) {
+        JsonPath path = {.up = up, .index = i};
+
+        n += count_vcpus(json_object_array_get_idx(array, i));
+        if (n > max)
+            return json_refuse(reader, &(JsonPath){.up = &path, .key = "vcpus"},
+                               "too many vCPUs: %" PRIu64 " up to here, and with max_cpu_id %u there may be %" PRIu64,
+                               n, rows->max_cpu_id, max);
+    }
+    return 0;
+}
+
 int hostdesc_read_domains(JsonReader *reader, json_object *top, HostRows *rows)
 {
     _cleanup_bitmap_ Bitmap named = {0};
@@ -270,6 +298,8 @@ int hostdesc_read_domains(JsonReader *reader, json_object *top, HostRows *rows)
     json_object *array = json_member(top, "domains");
     int r = array ? json_check_array(reader, &path, array, DOMAINS_MAX) : 0;
 
+    if (array && r == 0)
+        r = check_size(reader, &path, array, rows);
     if (!array || r != 0)
         return r;
     rows->domains = new_array(json_object_array_length(array), sizeof(*rows->domains));

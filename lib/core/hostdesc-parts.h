@@ -12,6 +12,7 @@
  */
 
 #define HOSTDESC_MAX_SIZE (UINT64_C(1) << 56) /* bytes of anything */
+#define HOSTDESC_MAX_MASKS (UINT64_C(1) << 30) /* bytes that the affinities of all vCPUs take, see hostdesc.h */
 
 int hostdesc_read_nodes(JsonReader *reader, json_object *top, HostRows *rows); /* node_extra too */
 int hostdesc_read_cpus(JsonReader *reader, json_object *top, HostRows *rows);

@@ -317,6 +317,32 @@ static void test_limits(void **state)
     assert_count(MORE("'pools':[?]"), "{'pool':%zu,'cpus':''}", 40945, "pools: has 40945 elements, more than 40944");
 }
 
+/*
+ * Of all vCPUs on 8192 CPUs, 64 domains of 8192 may have masks; those that are null have none. It is seen before any of
+ * them is read: each element here would be refused.
+ */
+static void test_too_many_vcpus(void **state)
+{
+    for (size_t more = 0; more <= 1; more++) {
+        _cleanup_text_ Text text = {0};
+        _cleanup_free_ char *json = NULL;
+
+        text_add(&text, HEAD "'max_cpu_id':8191,'nodes':[" NODE "],'domains':[{'domid':0,'vcpus':[null,null]}");
+        for (size_t domain = 0; domain < 64; domain++) {
+            text_printf(&text, ",{'domid':%zu,'vcpus':[0", domain + 1);
+            for (size_t i = 1; i < 8192; i++)
+                text_add_bytes(&text, ",0", 2);
+            text_add(&text, "]}");
+        }
+        text_add(&text, more ? ",{'domid':65,'vcpus':[0]}]}" : ",{'domid':65,'vcpus':[null]}]}");
+        json = json_of(text.data);
+        assert_refused(json, strlen(json),
+                       more ? "domains[65].vcpus: too many vCPUs: 524289 up to here, and with max_cpu_id 8191 there "
+                              "may be 524288"
+                            : "domains[1].vcpus[0]: must be an object");
+    }
+}
+
 /* 32 arrays and objects in one another are JSON; no description has as many. */
 static void test_depth(void **state)
 {
@@ -349,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_head),    cmocka_unit_test(test_nodes),   cmocka_unit_test(test_cpus),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_domains), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_too_many_vcpus),
         cmocka_unit_test(test_depth),   cmocka_unit_test(test_end),
     };
 

@@ -211,9 +211,15 @@ static void test_hole(void **state)
 /* Of a hole anything is ignored: its row may be left out, or as long as it likes, and any number is in its column. */
 static void test_hole_is_ignored(void **state)
 {
-    static const char *const holes[] = {"", ",'distances':null", ",'distances':[]", ",'distances':[-7,1.5]",
-                                        ",'distances':[null,'x',{},[1],true,6]", ",'free':-1", ",'free':1.5e300",
-                                        ",'free':18446744073709551615,'distances':[1,2,3]", ",'free':null"};
+    static const char *const holes[] = {"",
+                                        ",'distances':null",
+                                        ",'distances':[]",
+                                        ",'distances':[-7,1.5]",
+                                        ",'distances':[null,'x',{},[1],true,6]",
+                                        ",'free':-1",
+                                        ",'free':1.5e300",
+                                        ",'free':18446744073709551615,'distances':[1,2,3]",
+                                        ",'free':null"};
     static const char *const columns[] = {"10", "-1", "-2", "0.5", "4294967296", "18446744073709551614", "-1e300"};
 
     for (size_t i = 0; i < ARRAY_SIZE(holes) * ARRAY_SIZE(columns); i++) {
