@@ -107,7 +107,8 @@ static void compare_use(const Snapshot *s, const SratNodes *nodes, Text *why)
     size_t existing = count_existing(s);
 
     if (nodes->overlaps && existing > 1)
-        text_printf(why, "the hypervisor has %zu nodes, but not by the firmware's SRAT: Xen refuses a table in which %s",
+        text_printf(why,
+                    "the hypervisor has %zu nodes, but not by the firmware's SRAT: Xen refuses a table in which %s",
                     existing, nodes->refused);
 }
 

@@ -15,9 +15,9 @@
  *
  * It refuses a table, and has one node then, in which memory of two PXMs overlaps; memory of one PXM overlaps and is
  * hot-plug only once; or, as the ranges come, one PXM's span has grown over a range of another that came before
- * ("interleave"; an older release takes such a table). It also refuses one that leaves RAM of the host's memory map out, which cannot be seen from here.
- * GICC entries are Arm's, where Xen has one node; where they matter, they are taken like Linux takes them, before
- * memory.
+ * ("interleave"; an older release takes such a table). It also refuses one that leaves RAM of the host's memory map
+ * out, which cannot be seen from here. GICC entries are Arm's, where Xen has one node; where they matter, they are
+ * taken like Linux takes them, before memory.
  */
 
 #define APIC_ID_MAX 0xffffu   /* MAX_LOCAL_APIC is four times as many as CPUs that Xen can be built for, 16383 */

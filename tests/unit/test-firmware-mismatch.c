@@ -249,8 +249,13 @@ static void test_unreadable(void **state)
 static void test_cut_present(void **state)
 {
     static const Case host = {"",
-                              {CPU(0, 0), CPU(1, 1), RAM(0, 0, 2 * GIB), RAM(0, 6 * GIB, 2 * GIB),
-                               RAM(1, 8 * GIB, GIB), {SHORT, 0, 0, 0, 0}, RAM(0, 3 * GIB, GIB)},
+                              {CPU(0, 0),
+                               CPU(1, 1),
+                               RAM(0, 0, 2 * GIB),
+                               RAM(0, 6 * GIB, 2 * GIB),
+                               RAM(1, 8 * GIB, GIB),
+                               {SHORT, 0, 0, 0, 0},
+                               RAM(0, 3 * GIB, GIB)},
                               {{8 * GIB, 1, 0, NO, 0}, {GIB, 1, 1, GIB, 0}},
                               2,
                               0,
