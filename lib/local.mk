@@ -18,6 +18,7 @@ libcore_la_SOURCES = \
 	lib/core/hostdesc-nodes.c \
 	lib/core/hostdesc-parts.h \
 	lib/core/hostdesc-pools.c \
+	lib/core/hostdesc-tables.c lib/core/hostdesc-tables.h \
 	lib/core/hostdesc-write.c lib/core/hostdesc-write.h \
 	lib/core/hwlocxml.c lib/core/hwlocxml.h \
 	lib/core/hwlocxml-object.c lib/core/hwlocxml-object.h \

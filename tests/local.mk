@@ -16,6 +16,7 @@ unit_tests = \
 	tests/unit/test-firmware-mismatch \
 	tests/unit/test-hostdesc \
 	tests/unit/test-hostdesc-refused \
+	tests/unit/test-hostdesc-tables \
 	tests/unit/test-hostdesc-write \
 	tests/unit/test-json \
 	tests/unit/test-locality \
@@ -36,6 +37,7 @@ tests_unit_test_firmware_SOURCES = tests/unit/test-firmware.c $(table_headers)
 tests_unit_test_firmware_mismatch_SOURCES = tests/unit/test-firmware-mismatch.c $(table_headers)
 tests_unit_test_hostdesc_SOURCES = tests/unit/test-hostdesc.c tests/unit/hostdesc.h $(unit_headers)
 tests_unit_test_hostdesc_refused_SOURCES = tests/unit/test-hostdesc-refused.c tests/unit/hostdesc.h $(unit_headers)
+tests_unit_test_hostdesc_tables_SOURCES = tests/unit/test-hostdesc-tables.c tests/unit/tables.h $(unit_headers)
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
 tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/unit.h
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)

@@ -1,38 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "hostdesc-tables.h"
 #include "hostdesc-write.h"
 
 #include <stdio.h>
-
-/* The header of an ACPI table (ACPI 6.5, section 5.2.6). */
-#define TABLE_CHECKSUM 9
-#define TABLE_NAMES 10 /* who made the table, and with what program, up to the end of the header */
-#define TABLE_HEADER 36
-
-/*
- * Blanks who made a table. The sum of its bytes stays what it was: a table that was sound stays so, and one that was
- * not does not become it.
- */
-static void blank_names(uint8_t *bytes, size_t size)
-{
-    for (size_t i = TABLE_NAMES; i < MIN(size, (size_t)TABLE_HEADER); i++) {
-        bytes[TABLE_CHECKSUM] = (uint8_t)(bytes[TABLE_CHECKSUM] + bytes[i]);
-        bytes[i] = 0;
-    }
-}
-
-/* A table of its own without names; NULL where there is none. */
-static int copy_table(const uint8_t *bytes, size_t size, uint8_t **ret_copy)
-{
-    *ret_copy = NULL;
-    if (!bytes)
-        return 0;
-    *ret_copy = new_array(size, 1);
-    if (!*ret_copy)
-        return -ENOMEM;
-    memcpy(*ret_copy, bytes, size);
-    blank_names(*ret_copy, size);
-    return 0;
-}
 
 static void free_table(uint8_t **bytes)
 {
@@ -44,16 +14,18 @@ static int anonymize_firmware(HostRows *rows)
 {
     _cleanup_(free_table) uint8_t *srat = NULL, *slit = NULL;
     const Firmware *old = rows->firmware;
+    size_t srat_size = 0, slit_size = 0;
     Firmware *firmware = NULL;
-    int r;
+    int r = 0;
 
     if (!old)
         return 0;
-    r = copy_table(old->srat_bytes, old->srat_size, &srat);
+    if (old->srat_bytes)
+        r = hostdesc_copy_srat(old->srat_bytes, old->srat_size, &srat, &srat_size);
+    if (r == 0 && old->slit_bytes)
+        r = hostdesc_copy_slit(old->slit_bytes, old->slit_size, &slit, &slit_size);
     if (r == 0)
-        r = copy_table(old->slit_bytes, old->slit_size, &slit);
-    if (r == 0)
-        r = firmware_new(srat, old->srat_size, slit, old->slit_size, &firmware);
+        r = firmware_new(srat, srat_size, slit, slit_size, &firmware);
     if (r < 0)
         return r;
     firmware_unref(rows->firmware);

@@ -28,7 +28,8 @@ int hostdesc_writer_step(HostdescWriter *writer, char **ret_text);
 
 /*
  * Takes out of the rows what names people's machines: a domain's name becomes "domain-7" (dom0's Domain-0), its UUID
- * one made of its domid, and who made the firmware's tables is blanked. What stays is the shape of the host: the Xen
- * version, amounts of memory, CPUs with their APIC ids, PCI addresses, domids, pools and affinities. 0 or -ENOMEM.
+ * one made of its domid, and of the firmware's tables only what is read of them is left. What stays is the shape of the
+ * host: the Xen version, amounts of memory, CPUs with their APIC ids, PCI addresses, domids, pools and affinities. 0 or
+ * -ENOMEM.
  */
 int hostdesc_anonymize(HostRows *rows);
