@@ -183,6 +183,7 @@ STEPS = {name[5:]: function for name, function in list(globals().items()) if nam
 def main():
     names = sys.argv[1:] or ["cpus", "split", "pools", "quiet"]
     assert set(names) <= set(STEPS), f"no such step: {set(names) - set(STEPS)}"
+    began = int(time.time())  # what other suites made it say is not ours
     run("systemctl", "start", "numad-xend")
     watcher = Watcher()
     for name in names:
@@ -194,7 +195,7 @@ def main():
         destroy_all()
         tap.note(f"step {name}: {time.monotonic() - begin:.0f} s")
     watcher.changes.close()
-    errors = run("journalctl", "-b", "-q", "-p", "err", "_COMM=numad-xend", "--no-pager")
+    errors = run("journalctl", "-q", "-p", "err", f"--since=@{began}", "_COMM=numad-xend", "--no-pager")
     tap.ok(not errors.strip(), "the daemon logged no error", errors)
     tap.done()
 
