@@ -9,8 +9,8 @@
 /*
  * inih splits lines into sections, keys and values, and settings_table says what they may be. inih itself is lenient:
  * it cuts lines that are too long in two, takes an indented one for more of the value before it, and ':' for '=', hides
- * sections without keys, and tells its handler no line numbers. So it reads through read_line(), which hands it one line at a time,
- * counts them, and passes on only what inih takes as it stands.
+ * sections without keys, and tells its handler no line numbers. So it reads through read_line(), which hands it one
+ * line at a time, counts them, and passes on only what inih takes as it stands.
  */
 
 typedef struct Parse {
