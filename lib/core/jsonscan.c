@@ -16,6 +16,7 @@ typedef struct Scan {
     const char *text, *end;
     const char *p; /* where the scan is */
     unsigned max_depth;
+    unsigned n_objects;
 } Scan;
 
 static int scan_value(Scan *scan, const JsonPath *path, unsigned depth);
@@ -280,6 +281,8 @@ static int scan_object(Scan *scan, const JsonPath *path, unsigned depth)
     bool more = !scan_empty(scan, '}');
     int r = 0;
 
+    if (++scan->n_objects > JSON_SCAN_OBJECTS_MAX)
+        return json_refuse(scan->reader, path, "there are more than %u objects in all", JSON_SCAN_OBJECTS_MAX);
     while (r == 0 && more) {
         r = scan_member(scan, path, &keys, depth);
         if (r == 0)

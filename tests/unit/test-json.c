@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "lib/core/jsonreader.h"
+#include "lib/core/jsonscan.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
@@ -132,12 +133,30 @@ static void test_many_keys(void **state)
     }
 }
 
+static void test_many_objects(void **state)
+{
+    for (unsigned n = JSON_SCAN_OBJECTS_MAX; n <= JSON_SCAN_OBJECTS_MAX + 1; n++) {
+        _cleanup_text_ Text text = {0};
+        JsonReader reader = {0};
+
+        text_add(&text, "[{}");
+        for (unsigned i = 1; i < n; i++)
+            text_add(&text, ",{}");
+        text_add(&text, "]");
+        assert_int_equal(json_scan(&reader, text.data, text.size, DEPTH), n > JSON_SCAN_OBJECTS_MAX);
+        if (n > JSON_SCAN_OBJECTS_MAX)
+            assert_string_equal(reader.error, "[1048576]: there are more than 1048576 objects in all");
+        free(reader.error);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_taken),
         cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_many_objects),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
