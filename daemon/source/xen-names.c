@@ -58,10 +58,10 @@ int xen_store_dispatch(XenSource *s)
         return 0;
     while (n < EVENTS_MAX && (r = s->calls->ops->store_event(s->calls)) > 0)
         n++;
-    if (r < 0 && r != -ENOMEM) {
+    if (r < 0)
         s->source.errors[ERROR_XENSTORE]++;
+    if (r < 0 && r != -ENOMEM)
         disconnect(s); /* the next collection says so if it cannot connect */
-    }
     s->names_stale |= n > 0;
     return n > 0;
 }

@@ -193,6 +193,32 @@ static void test_store_lost_in_dispatch(void **state)
     assert_true(warning_list_has(&rows->warnings, WARNING_SOURCE_FAILED));
 }
 
+/* Whatever an event fails with, it is counted, the next collection is whole, and events come again. */
+static void test_any_error_of_an_event(void **state)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+        FakeXen *fake = fake_xen_new();
+        _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+        _cleanup_(host_rows_free_p) HostRows *rows = NULL;
+
+        host_rows_free(fake_xen_collect(source, true));
+        fake->errors[FAKE_STORE_EVENT] = -errors[i];
+        fake_xen_event(fake);
+        assert_int_equal(source->ops->dispatch(source), 0);
+        assert_int_equal(source->errors[ERROR_XENSTORE], 1);
+        assert_int_equal(source->errors[ERROR_XEN], 0);
+        fake->errors[FAKE_STORE_EVENT] = 0;
+        rows = fake_xen_collect(source, true);
+        assert_int_equal(rows->n_domains, fake->n_domains);
+        assert_int_equal(rows->warnings.n, 0);
+        for (size_t d = 0; d < rows->n_domains; d++)
+            assert_non_null(rows->domains[d].name);
+        fake_xen_event(fake);
+        assert_true(is_readable(source));
+        assert_int_equal(source->ops->dispatch(source), 1);
+    }
+}
+
 /* --- not on a Xen host --- */
 
 static int no_view(uint32_t *ret_nodes, uint32_t *ret_cpus)
@@ -221,10 +247,15 @@ static void test_no_view_of_dom0(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_works),   cmocka_unit_test(test_warnings_do_not_multiply),
-        cmocka_unit_test(test_garbage),         cmocka_unit_test(test_events),
-        cmocka_unit_test(test_late_name),       cmocka_unit_test(test_name_fails_once),
-        cmocka_unit_test(test_store_lost),      cmocka_unit_test(test_store_lost_in_dispatch),
+        cmocka_unit_test(test_nothing_works),
+        cmocka_unit_test(test_warnings_do_not_multiply),
+        cmocka_unit_test(test_garbage),
+        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_late_name),
+        cmocka_unit_test(test_name_fails_once),
+        cmocka_unit_test(test_store_lost),
+        cmocka_unit_test(test_store_lost_in_dispatch),
+        cmocka_unit_test(test_any_error_of_an_event),
         cmocka_unit_test(test_no_view_of_dom0),
     };
 
