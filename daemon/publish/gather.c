@@ -40,27 +40,21 @@ void gather_answer(Gather *gather, int error, const char *text, size_t size)
     gather_done(gather);
 }
 
-static bool may_gather(Bus *bus, const char *sender)
-{
-    uid_t uid;
-
-    return callers_find(&bus->callers, sender, &uid) && (uid == 0 || uid == geteuid());
-}
-
 /* The caller's user is known. */
-static int begin(Bus *bus, sd_bus_message *call)
+static int begin(Bus *bus, const Request *request)
 {
     Gather *gather = &bus->gather;
     int r;
 
-    if (!may_gather(bus, sd_bus_message_get_sender(call)))
-        return sd_bus_reply_method_errorf(call, SD_BUS_ERROR_ACCESS_DENIED, "only root may capture the host");
+    if (request->uid != 0 && request->uid != geteuid())
+        return sd_bus_reply_method_errorf(request->call, SD_BUS_ERROR_ACCESS_DENIED, "only root may capture the host");
     if (gather->n == GATHER_CALLS_MAX)
-        return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED, "%u captures are waiting already", GATHER_CALLS_MAX);
+        return bus_reply_error(request->call, BUS_ERROR_LIMIT_REACHED, "%u captures are waiting already",
+                               GATHER_CALLS_MAX);
     r = gather->capture(gather->userdata);
     if (r < 0)
         return r;
-    gather->calls[gather->n++] = sd_bus_message_ref(call);
+    gather->calls[gather->n++] = sd_bus_message_ref(request->call);
     return 1;
 }
 

@@ -23,9 +23,9 @@ static int answer_document(Bus *bus, sd_bus_message *call, DocumentKind kind)
     return r < 0 ? r : reply_text(call, document->text, document->size);
 }
 
-static int answer_status(Bus *bus, sd_bus_message *call)
+static int answer_status(Bus *bus, const Request *request)
 {
-    return answer_document(bus, call, DOCUMENT_STATUS);
+    return answer_document(bus, request->call, DOCUMENT_STATUS);
 }
 
 int read_get_status(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -33,9 +33,9 @@ int read_get_status(sd_bus_message *call, void *userdata, sd_bus_error *ret_erro
     return request_add(userdata, call, answer_status, true);
 }
 
-static int answer_topology(Bus *bus, sd_bus_message *call)
+static int answer_topology(Bus *bus, const Request *request)
 {
-    return answer_document(bus, call, DOCUMENT_TOPOLOGY);
+    return answer_document(bus, request->call, DOCUMENT_TOPOLOGY);
 }
 
 int read_get_topology(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -43,9 +43,9 @@ int read_get_topology(sd_bus_message *call, void *userdata, sd_bus_error *ret_er
     return request_add(userdata, call, answer_topology, true);
 }
 
-static int answer_topology_xml(Bus *bus, sd_bus_message *call)
+static int answer_topology_xml(Bus *bus, const Request *request)
 {
-    return answer_document(bus, call, DOCUMENT_TOPOLOGY_XML);
+    return answer_document(bus, request->call, DOCUMENT_TOPOLOGY_XML);
 }
 
 int read_get_topology_xml(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
@@ -86,7 +86,7 @@ static int append_domain(sd_bus_message *reply, const Snapshot *snapshot, const 
                                  row->total_pages * snapshot->page_size);
 }
 
-static int answer_domains(Bus *bus, sd_bus_message *call)
+static int answer_domains(Bus *bus, const Request *request)
 {
     _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
     const Snapshot *snapshot = bus->documents.snapshot;
@@ -97,8 +97,8 @@ static int answer_domains(Bus *bus, sd_bus_message *call)
         return -ENODATA;
     size = domains_size(snapshot);
     if (size > REPLY_BODY_MAX)
-        return reply_refuse_size(call, size);
-    r = sd_bus_message_new_method_return(call, &reply);
+        return reply_refuse_size(request->call, size);
+    r = sd_bus_message_new_method_return(request->call, &reply);
     if (r >= 0)
         r = sd_bus_message_open_container(reply, 'a', "(usst)");
     for (size_t i = 0; r >= 0 && i < snapshot->n_domains; i++)

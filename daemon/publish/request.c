@@ -59,7 +59,7 @@ static void answer_admitted(Bus *bus)
             i++;
             continue;
         }
-        r = request->answer(bus, request->call);
+        r = request->answer(bus, request);
         if (r == -EAGAIN) {
             building = true;
             break;
@@ -120,6 +120,7 @@ static void settle(Bus *bus, const char *sender, const sd_bus_error *error, uid_
             remove_request(requests, i);
         } else if (admit(bus, request->call, uid)) {
             request->admitted = true;
+            request->uid = uid;
             request->lookup = sd_bus_slot_unref(request->lookup); /* asked no longer */
             i++;
         } else
@@ -171,6 +172,7 @@ static int begin_request(Bus *bus, Request *request, bool limited)
         return -EINVAL;
     if (callers_find(&bus->callers, sender, &uid)) {
         request->admitted = true;
+        request->uid = uid;
         return admit(bus, request->call, uid) ? 0 : 1;
     }
     if (is_asked(&bus->requests, sender))
@@ -190,7 +192,7 @@ int request_add(Bus *bus, sd_bus_message *call, AnswerFunction answer, bool limi
     request = calloc(1, sizeof(*request));
     if (!request)
         return -ENOMEM;
-    *request = (Request){.call = sd_bus_message_ref(call), .answer = answer};
+    *request = (Request){.call = sd_bus_message_ref(call), .answer = answer, .uid = (uid_t)-1};
     r = begin_request(bus, request, limited);
     if (r != 0) {
         request_free(request);

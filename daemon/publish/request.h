@@ -3,21 +3,24 @@
 
 #include "lib/core/base.h"
 
+#include <sys/types.h>
 #include <systemd/sd-bus.h>
 
 /* Calls whose answer is big or costly, from their arrival to their answer. */
 typedef struct Bus Bus;
 /* As sd_bus_reply_method_return(); or -EAGAIN: it is being built, ask again in another dispatch. */
-typedef int (*AnswerFunction)(Bus *bus, sd_bus_message *call);
+typedef struct Request Request;
+typedef int (*AnswerFunction)(Bus *bus, const Request *request);
 
 #define REQUESTS_MAX 256u
 
-typedef struct Request {
+struct Request {
     sd_bus_message *call; /* owned */
     AnswerFunction answer;
     sd_bus_slot *lookup; /* owned; of the question who the caller is */
     bool admitted;
-} Request;
+    uid_t uid; /* the caller's, once admitted; not known of one that is not limited */
+};
 
 typedef struct Requests {
     size_t n;
