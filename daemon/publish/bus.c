@@ -79,7 +79,7 @@ static void show(Bus *b, Snapshot *snapshot)
 
 static bool is_building(const Bus *b)
 {
-    return b->documents.writing && b->requests.n > 0;
+    return documents_are_writing(&b->documents) && b->requests.n > 0;
 }
 
 /* After a dispatch of the loop, which may have completed a text. */

@@ -8,17 +8,16 @@
 
 #include <string.h>
 
-static void stop_writing(Documents *d)
+bool documents_are_writing(const Documents *d)
 {
-    status_writer_done(&d->writer);
-    d->writing = false;
+    return d->writer.snapshot != NULL;
 }
 
 void documents_set(Documents *d, Snapshot *snapshot)
 {
     Snapshot *old = d->snapshot;
 
-    stop_writing(d);
+    status_writer_done(&d->writer);
     d->snapshot = snapshot ? snapshot_ref(snapshot) : NULL;
     snapshot_unref(old);
     for (DocumentKind kind = 0; kind < _DOCUMENT_KIND_MAX; kind++) {
@@ -31,13 +30,12 @@ static int write_status(Documents *d, Document *document)
 {
     int r;
 
-    if (!d->writing)
+    if (!documents_are_writing(d))
         status_writer_init(&d->writer, d->snapshot);
-    d->writing = true;
     r = status_writer_step(&d->writer, d->stats, &document->text, &document->size);
     if (r > 0)
         return -EAGAIN;
-    stop_writing(d);
+    status_writer_done(&d->writer);
     return r;
 }
 

@@ -25,10 +25,10 @@ typedef struct Documents {
     Snapshot *snapshot; /* one reference; NULL: none yet */
     const Stats *stats;
     Document items[_DOCUMENT_KIND_MAX];
-    StatusWriter writer; /* of the status, which takes several steps to build */
-    bool writing;
+    StatusWriter writer; /* of the status, which takes several steps to build; zeroed: it is not being built */
 } Documents;
 
+bool documents_are_writing(const Documents *documents);       /* a text is half built */
 void documents_set(Documents *documents, Snapshot *snapshot); /* takes a reference; NULL is allowed */
 
 /*
