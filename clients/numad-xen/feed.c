@@ -75,20 +75,26 @@ static int read_host(Feed *feed, HostRows **ret_rows)
     return r != 0 ? fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL) : 0;
 }
 
+static int seal_host(Feed *feed, Snapshot **ret_snapshot)
+{
+    HostRows *rows = NULL;
+    int r = read_host(feed, &rows);
+
+    if (r != 0)
+        return r;
+    r = snapshot_seal(rows, 1, -1, ret_snapshot);
+    return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
+}
+
 static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
 {
     /* This process has counted since now, and nothing; there is no collection to tell of. */
     const Stats stats = {.since_us = (int64_t)time(NULL) * 1000000, .last_collection_us = -1};
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
-    HostRows *rows = NULL;
-    int r;
+    int r = seal_host(feed, &snapshot);
 
-    r = read_host(feed, &rows);
     if (r != 0)
         return r;
-    r = snapshot_seal(rows, 1, -1, &snapshot);
-    if (r < 0)
-        return fail_file(feed, strerror(-r), NULL);
     r = ret_status ? status_document(snapshot, &stats, ret_status) : 0;
     if (r == 0 && ret_topology)
         r = topology_document(snapshot, ret_topology);
@@ -144,15 +150,10 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology)
 static int hwloc_of_host(Feed *feed, char **ret_xml)
 {
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
-    HostRows *rows = NULL;
-    int r;
+    int r = seal_host(feed, &snapshot);
 
-    r = read_host(feed, &rows);
     if (r != 0)
         return r;
-    r = snapshot_seal(rows, 1, -1, &snapshot);
-    if (r < 0)
-        return fail_file(feed, strerror(-r), NULL);
     r = hwloc_xml_document(snapshot, ret_xml);
     if (r == HWLOC_XML_E_EMPTY)
         return fail_file(feed, HWLOC_XML_EMPTY_TEXT, NULL);
