@@ -14,7 +14,8 @@
  * when it is used up, or when the calls were slower than the budget supposes. Most are a handful of calls for the
  * whole host and are done every time. Devices, affinities and names cost calls for each of them, under Xen's locks, so
  * they are kept and read again when a collection is full, and else in turn: devices once in ten generations, vCPUs and
- * names of a tenth of the domains a generation, and of a domain that is new or has another number of online vCPUs.
+ * names of a tenth of the domains a generation, and of a domain that is new. vCPUs also when their number or their
+ * domain's pool is another, or when CPUs go offline or come: Xen changes affinities then.
  *
  * A domain is its domid and its handle together, so a domid that is used again is a new domain. Only the list and
  * XENMEM_numa_heap tell the handle. So when anything else was read, the list is looked at again in the end: what ended
