@@ -24,13 +24,6 @@ const Setting settings_table[SETTINGS_N] = {
     {"limits", "requests_per_s", SETTING_NUMBER, "200", 1, 100000, offsetof(Settings, requests_per_s)},
 };
 
-static const char *const policies[] = {
-    [POLICY_BALANCE] = "balance",
-    [POLICY_PACK] = "pack",
-    [POLICY_INTERLEAVE] = "interleave",
-    [POLICY_ANY] = "any",
-};
-
 /* Exact: with the largest unit that divides it. */
 static void add_size(uint64_t bytes, Text *to)
 {
@@ -110,16 +103,6 @@ static bool parse_size(const char *text, uint64_t *ret_value)
     return true;
 }
 
-static bool parse_policy(const char *text, PlacementPolicy *ret_policy)
-{
-    for (size_t i = 0; i < ARRAY_SIZE(policies); i++)
-        if (strcmp(text, policies[i]) == 0) {
-            *ret_policy = (PlacementPolicy)i;
-            return true;
-        }
-    return false;
-}
-
 const char *settings_set(const Setting *setting, const char *text, Settings *settings)
 {
     void *field = (char *)settings + setting->offset;
@@ -130,7 +113,7 @@ const char *settings_set(const Setting *setting, const char *text, Settings *set
         *(bool *)field = strcmp(text, "yes") == 0;
         return *(bool *)field || strcmp(text, "no") == 0 ? NULL : "is not allowed";
     case SETTING_POLICY:
-        return parse_policy(text, field) ? NULL : "is not allowed";
+        return policy_from_text(text, field) ? NULL : "is not allowed";
     default:
         if (!(setting->kind == SETTING_SIZE ? parse_size : parse_number)(text, &value))
             return setting->kind == SETTING_SIZE ? "is no size" : "is no whole number";
@@ -194,7 +177,7 @@ static void add_value(const Setting *setting, const Settings *settings, Text *to
         text_add(to, *(const bool *)field ? "yes" : "no");
         break;
     case SETTING_POLICY:
-        text_add(to, policies[*(const PlacementPolicy *)field]);
+        text_add(to, policy_to_text(*(const PlacementPolicy *)field));
         break;
     case SETTING_SIZE:
         add_size(*(const uint64_t *)field, to);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "lib/core/base.h"
+#include "lib/core/policy.h"
 #include "lib/core/text.h"
 
 /*
  * The configuration file, numad-xend.conf(5): what it may say, what holds when it says nothing.
  */
-
-typedef enum PlacementPolicy { POLICY_BALANCE, POLICY_PACK, POLICY_INTERLEAVE, POLICY_ANY } PlacementPolicy;
 
 typedef struct Settings {
     uint64_t interval_ms;

@@ -9,6 +9,8 @@ libcore_la_SOURCES = \
 	lib/core/bitmap.c lib/core/bitmap.h \
 	lib/core/firmware.c lib/core/firmware.h \
 	lib/core/firmware-match.c lib/core/firmware-match.h \
+	lib/core/account.c lib/core/account.h \
+	lib/core/host-memory.c lib/core/host-memory.h \
 	lib/core/hostdesc.c lib/core/hostdesc.h \
 	lib/core/hostdesc-anonymize.c \
 	lib/core/hostdesc-cpus.c \
@@ -26,8 +28,12 @@ libcore_la_SOURCES = \
 	lib/core/jsonreader.c lib/core/jsonreader.h \
 	lib/core/jsonscan.c lib/core/jsonscan.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
+	lib/core/ledger.c lib/core/ledger.h \
 	lib/core/locality.c lib/core/locality.h \
+	lib/core/placement-request.c lib/core/placement-request.h \
+	lib/core/policy.c lib/core/policy.h \
 	lib/core/remote-host.c lib/core/remote-host.h \
+	lib/core/reservation.c lib/core/reservation.h \
 	lib/core/rows.c lib/core/rows.h \
 	lib/core/seal.c lib/core/seal.h \
 	lib/core/seal-topology.c lib/core/seal-topology.h \
@@ -40,6 +46,7 @@ libcore_la_SOURCES = \
 	lib/core/text.c lib/core/text.h \
 	lib/core/topology.c lib/core/topology.h \
 	lib/core/utf8.c lib/core/utf8.h \
+	lib/core/uuid.c lib/core/uuid.h \
 	lib/core/warning.c lib/core/warning.h \
 	lib/core/xmlwriter.c lib/core/xmlwriter.h \
 	lib/io/capture.c lib/io/capture.h \

@@ -69,7 +69,7 @@ static size_t domains_size(const Snapshot *snapshot)
         if (!is_listed(row))
             continue;
         at = reply_string_end(reply_align(at, 8) + 4, row->name ? strlen(row->name) : 0);
-        at = reply_string_end(at, row->has_uuid ? DOMAIN_UUID_TEXT - 1 : 0);
+        at = reply_string_end(at, row->has_uuid ? UUID_TEXT_SIZE - 1 : 0);
         at = reply_align(at, 8) + 8;
     }
     return at;
@@ -77,7 +77,7 @@ static size_t domains_size(const Snapshot *snapshot)
 
 static int append_domain(sd_bus_message *reply, const Snapshot *snapshot, const DomainRow *row)
 {
-    char buffer[DOMAIN_UUID_TEXT];
+    char buffer[UUID_TEXT_SIZE];
     const char *uuid = domain_uuid_to_text(row, buffer);
 
     if (!is_listed(row))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "lib/core/rows.h"
+#include "lib/core/host-memory.h"
 
 /*
  * Where the numbers come from. A source hides one world (a Xen host, a host description) behind these calls; only
@@ -23,6 +23,11 @@ typedef struct SourceOps {
     int (*event_fd)(const Source *source);
     /* Takes the events. 1: domains came or went. 0: nothing of interest. Negative: lost; the fd is no good any more. */
     int (*dispatch)(Source *source);
+    /*
+     * Reads at once what a decision needs, also while a collection is under way, which it does not disturb: each
+     * node's memory and what each domain holds. Names are left unknown. 0 or negative: nothing could be read.
+     */
+    int (*read_memory)(Source *source, HostMemory **ret_memory);
     /* Reads its configuration (the host description) again. On failure the old one is kept and *ret_error says why. */
     int (*reload)(Source *source, char **ret_error);
     void (*free)(Source *source);

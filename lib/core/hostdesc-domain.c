@@ -6,29 +6,8 @@
 #define MAX_VCPUS 8192
 
 static const char *const domain_keys[] = {"domid",     "name",       "uuid", "type",          "state", "total_pages",
-                                          "max_pages", "node_pages", "pool", "node_affinity", "vcpus", NULL};
+                                          "max_pages", "claimed_pages", "node_pages", "pool", "node_affinity", "vcpus", NULL};
 static const char *const vcpu_keys[] = {"hard", "soft", "cpu", "online", NULL};
-
-static int hex_value(char c)
-{
-    if (isdigit((unsigned char)c))
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* "12345678-9abc-def0-1234-56789abcdef0" to bytes; false when it is not one. */
-static bool parse_uuid(const char *text, uint8_t uuid[16])
-{
-    for (size_t i = 0; i < 16; i++) {
-        if ((i == 4 || i == 6 || i == 8 || i == 10) && *text++ != '-')
-            return false;
-        if (hex_value(text[0]) < 0 || hex_value(text[1]) < 0)
-            return false;
-        uuid[i] = (uint8_t)(hex_value(text[0]) << 4 | hex_value(text[1]));
-        text += 2;
-    }
-    return *text == '\0';
-}
 
 static int read_type(JsonReader *reader, const JsonPath *up, json_object *object, DomainRow *domain)
 {
@@ -70,7 +49,7 @@ static int read_uuid(JsonReader *reader, const JsonPath *up, json_object *object
 
     if (r != 0 || !text)
         return r;
-    if (!parse_uuid(text, domain->uuid))
+    if (!uuid_from_text(text, domain->uuid))
         return json_refuse(reader, &(JsonPath){.up = up, .key = "uuid"}, "'%s' is not a UUID", text);
     domain->has_uuid = memcmp(domain->uuid, nil, sizeof(nil)) != 0;
     return 0;
@@ -136,10 +115,13 @@ static int read_memory(JsonReader *reader, const JsonPath *path, json_object *ob
     json_object *pages = json_member(object, "node_pages");
     int r;
 
-    domain->total_pages = domain->max_pages = VALUE_UNKNOWN;
+    domain->total_pages = domain->max_pages = domain->claimed_pages = VALUE_UNKNOWN;
     r = json_get_u64(reader, path, object, "total_pages", HOSTDESC_MAX_SIZE / rows->page_size, &domain->total_pages);
     if (r == 0) /* a domain without limit has a very high one */
         r = json_get_u64(reader, path, object, "max_pages", UINT64_MAX, &domain->max_pages);
+    if (r == 0)
+        r = json_get_u64(reader, path, object, "claimed_pages", HOSTDESC_MAX_SIZE / rows->page_size,
+                         &domain->claimed_pages);
     if (r == 0 && pages)
         r = read_node_pages(reader, path, pages, rows, domain);
     if (r == 0)

@@ -291,7 +291,7 @@ static void write_vcpus(JsonWriter *w, const DomainRow *domain)
 
 static void write_domain(JsonWriter *w, const HostRows *rows, const DomainRow *domain)
 {
-    char uuid[DOMAIN_UUID_TEXT];
+    char uuid[UUID_TEXT_SIZE];
 
     begin_row(w);
     jsonw_u64(w, "domid", domain->domid);
@@ -301,6 +301,7 @@ static void write_domain(JsonWriter *w, const HostRows *rows, const DomainRow *d
     jsonw_string(w, "state", domain_state_to_text(domain->state));
     jsonw_known(w, "total_pages", domain->total_pages);
     jsonw_known(w, "max_pages", domain->max_pages);
+    jsonw_known(w, "claimed_pages", domain->claimed_pages);
     write_counts(w, "node_pages", domain->node_pages, rows->n_nodes);
     jsonw_u64(w, "pool", domain->pool);
     if (domain->has_node_affinity)

@@ -251,19 +251,7 @@ int host_rows_copy(const HostRows *rows, HostRows **ret_copy)
     return 0;
 }
 
-const char *domain_uuid_to_text(const DomainRow *domain, char text[DOMAIN_UUID_TEXT])
+const char *domain_uuid_to_text(const DomainRow *domain, char text[UUID_TEXT_SIZE])
 {
-    static const char hex[] = "0123456789abcdef";
-    char *p = text;
-
-    if (!domain->has_uuid)
-        return NULL;
-    for (size_t i = 0; i < sizeof(domain->uuid); i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10)
-            *p++ = '-';
-        *p++ = hex[domain->uuid[i] >> 4];
-        *p++ = hex[domain->uuid[i] & 15];
-    }
-    *p = '\0';
-    return text;
+    return domain->has_uuid ? uuid_to_text(domain->uuid, text) : NULL;
 }

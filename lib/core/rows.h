@@ -3,6 +3,7 @@
 
 #include "bitmap.h"
 #include "firmware.h"
+#include "uuid.h"
 #include "warning.h"
 
 /*
@@ -102,6 +103,7 @@ typedef struct DomainRow {
     uint32_t pool;
     uint64_t total_pages; /* less the hypervisor's extra ones; VALUE_UNKNOWN allowed */
     uint64_t max_pages;
+    uint64_t claimed_pages; /* its outstanding claim; VALUE_UNKNOWN */
     uint64_t *node_pages; /* owned, n_nodes entries; NULL when unknown */
     bool has_node_affinity;
     Bitmap node_affinity;
@@ -147,6 +149,5 @@ void domain_row_done(DomainRow *domain);
 /* A row of unknowns: VALUE_UNKNOWN where a number is not known. */
 void node_row_init(NodeRow *node);
 
-#define DOMAIN_UUID_TEXT 37
 /* The domain's UUID in its usual form in `text`; NULL when it has none. */
-const char *domain_uuid_to_text(const DomainRow *domain, char text[DOMAIN_UUID_TEXT]);
+const char *domain_uuid_to_text(const DomainRow *domain, char text[UUID_TEXT_SIZE]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "snapshot.h"
 
+#include "ledger.h"
+
 #include <string.h>
 
 static const char *const kind_texts[_NODE_KIND_MAX] = {
@@ -21,12 +23,20 @@ Snapshot *snapshot_ref(Snapshot *s)
     return s;
 }
 
-static void snapshot_free(Snapshot *s)
+/* What a snapshot has of its own, whether or not it is derived from another. */
+static void free_own(Snapshot *s)
+{
+    for (size_t i = 0; i < s->n_nodes; i++)
+        free(s->nodes[i].free_chunks);
+    free(s->nodes);
+    ledger_unref(s->ledger);
+}
+
+static void free_shared(Snapshot *s)
 {
     for (size_t i = 0; i < s->n_nodes; i++) {
         bitmap_done(&s->nodes[i].cpus);
         bitmap_done(&s->nodes[i].local);
-        free(s->nodes[i].free_chunks);
     }
     for (size_t i = 0; i < s->n_pools; i++)
         bitmap_done(&s->pools[i].cpus);
@@ -38,11 +48,18 @@ static void snapshot_free(Snapshot *s)
     bitmap_done(&s->online);
     free(s->xen_version);
     free(s->cpus);
-    free(s->nodes);
     free(s->distances);
     free(s->pools);
     free(s->devices);
     free(s->domains);
+}
+
+static void snapshot_free(Snapshot *s)
+{
+    if (!s->base)
+        free_shared(s);
+    free_own(s);
+    snapshot_unref(s->base);
     free(s);
 }
 
@@ -99,8 +116,16 @@ static bool same_devices(const Snapshot *a, const Snapshot *b)
     return true;
 }
 
+/* The one that the topology is of. */
+static const Snapshot *origin(const Snapshot *s)
+{
+    return s->base ? s->base : s;
+}
+
 bool snapshot_same_topology(const Snapshot *a, const Snapshot *b)
 {
+    if (origin(a) == origin(b))
+        return true;
     return a->n_nodes == b->n_nodes && a->n_cpus == b->n_cpus && a->n_pools == b->n_pools &&
            a->n_devices == b->n_devices && memcmp(a->cpus, b->cpus, a->n_cpus * sizeof(*a->cpus)) == 0 &&
            memcmp(a->distances, b->distances, a->n_nodes * a->n_nodes * sizeof(*a->distances)) == 0 &&

@@ -32,6 +32,7 @@ typedef struct Domain {
 
 typedef struct Snapshot {
     unsigned refs;
+    struct Snapshot *base; /* one reference; all but nodes' memory is the base's then (account.h), NULL: its own */
     uint64_t generation;
     int64_t time_us; /* CLOCK_REALTIME at the end of the collection; -1: answered from a file */
 
@@ -42,6 +43,9 @@ typedef struct Snapshot {
     unsigned features; /* FEATURE_BIT()s */
     uint32_t max_cpu_id;
     uint64_t total, free, claimed;
+    uint64_t spare;        /* bytes that host-wide claims leave to new domains; VALUE_UNKNOWN: claims do not bind */
+    struct Ledger *ledger; /* one reference; what is promised, NULL: nobody keeps a ledger */
+    uint64_t boottime_us;  /* CLOCK_BOOTTIME when it was accounted, which TTLs are held against; with a ledger */
     bool has_dom0_view;
     uint32_t dom0_nodes, dom0_cpus;
 

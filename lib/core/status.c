@@ -157,7 +157,7 @@ static void write_vcpus(JsonWriter *w, const DomainRow *row)
 static void write_domain(JsonWriter *w, const Snapshot *s, const Domain *domain)
 {
     const DomainRow *row = &domain->row;
-    char uuid[DOMAIN_UUID_TEXT];
+    char uuid[UUID_TEXT_SIZE];
 
     jsonw_begin(w, NULL, '{');
     jsonw_u64(w, "domid", row->domid);

@@ -203,7 +203,7 @@ static void print_host(const HostRows *rows)
 static void print_domain(const HostRows *rows, const DomainRow *row)
 {
     const char *type = domain_type_to_text(row->type);
-    char uuid[DOMAIN_UUID_TEXT];
+    char uuid[UUID_TEXT_SIZE];
 
     printf("domain %u name=%s uuid=%s %s %s pool=%u", row->domid, row->name ? row->name : "?",
            domain_uuid_to_text(row, uuid) ? uuid : "?", type ? type : "?", domain_state_to_text(row->state), row->pool);

@@ -276,7 +276,7 @@ static void test_no_nodes(void **state)
 
 static void assert_row(const DomainRow *domain, const char *name, const char *uuid)
 {
-    char text[DOMAIN_UUID_TEXT];
+    char text[UUID_TEXT_SIZE];
 
     if (name)
         assert_string_equal(domain->name, name);

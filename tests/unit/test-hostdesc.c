@@ -343,7 +343,7 @@ static void test_full_domain(void **state)
                          "{'online':false,'cpu':1}]},{'domid':1},{'domid':5,'vcpus':null}]}");
     const Domain *domain = snapshot_find_domain(s, 3);
     _cleanup_free_ char *hard = bitmap_to_text(&domain->row.vcpus->rows[0].hard);
-    char uuid[DOMAIN_UUID_TEXT];
+    char uuid[UUID_TEXT_SIZE];
 
     assert_int_equal(s->domains[0].row.domid, 1); /* sorted */
     assert_null(snapshot_find_domain(s, 2));

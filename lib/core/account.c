@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "account.h"
+
+#include <string.h>
+
+/* A domain that is the same in both is known by its id and its UUID. */
+static bool is_same_domain(const DomainMemory *memory, const DomainRow *row)
+{
+    return memory->domid == row->domid && memory->has_uuid == row->has_uuid &&
+           memcmp(memory->uuid, row->uuid, sizeof(memory->uuid)) == 0;
+}
+
+static int copy_counts(uint64_t **to, const uint64_t *from, size_t n)
+{
+    if (!from)
+        return 0;
+    *to = new_array(n, sizeof(**to));
+    if (!*to)
+        return -ENOMEM;
+    memcpy(*to, from, n * sizeof(**to));
+    return 0;
+}
+
+static int fill_domain(DomainMemory *to, const DomainRow *row, size_t n_nodes)
+{
+    to->domid = row->domid;
+    to->dying = row->state == DOMAIN_DYING;
+    to->has_uuid = row->has_uuid;
+    memcpy(to->uuid, row->uuid, sizeof(to->uuid));
+    to->total_pages = row->total_pages;
+    to->claimed_pages = row->claimed_pages;
+    if (row->name && !(to->name = strdup(row->name)))
+        return -ENOMEM;
+    return copy_counts(&to->node_pages, row->node_pages, n_nodes);
+}
+
+static int fill_node(NodeRow *to, const Node *node)
+{
+    to->size = node->exists ? node->span : ROW_HOLE;
+    to->free = node->free;
+    to->present = node->present;
+    to->low = node->low;
+    to->dirty = node->dirty;
+    to->claimed = node->claimed;
+    to->n_free_chunks = node->free_chunks ? node->n_free_chunks : 0;
+    return copy_counts(&to->free_chunks, node->free_chunks, node->n_free_chunks);
+}
+
+HostMemory *account_memory(const Snapshot *s)
+{
+    _cleanup_(host_memory_free_p) HostMemory *memory = host_memory_new(s->n_nodes, s->n_domains);
+
+    if (!memory)
+        return NULL;
+    memory->page_size = s->page_size;
+    memory->node_claims = s->features & FEATURE_BIT(FEATURE_CLAIMS);
+    for (size_t i = 0; i < s->n_nodes; i++)
+        if (fill_node(&memory->nodes[i], &s->nodes[i]) < 0)
+            return NULL;
+    for (size_t i = 0; i < s->n_domains; i++)
+        if (fill_domain(&memory->domains[i], &s->domains[i].row, s->n_nodes) < 0)
+            return NULL;
+    return TAKE_PTR(memory);
+}
+
+int account_name_domains(HostMemory *memory, const Snapshot *s)
+{
+    for (size_t i = 0; i < memory->n_domains; i++) {
+        DomainMemory *domain = &memory->domains[i];
+        const Domain *known = domain->name ? NULL : snapshot_find_domain(s, domain->domid);
+
+        if (known && known->row.name && is_same_domain(domain, &known->row) &&
+            !(domain->name = strdup(known->row.name)))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The derived snapshot's nodes: what is shared with the base's, and no chunks yet. */
+static int copy_nodes(Snapshot *s, const Snapshot *base)
+{
+    s->nodes = new_array(base->n_nodes, sizeof(*s->nodes));
+    if (!s->nodes)
+        return -ENOMEM;
+    for (; s->n_nodes < base->n_nodes; s->n_nodes++) {
+        Node *node = &s->nodes[s->n_nodes];
+
+        *node = base->nodes[s->n_nodes];
+        node->free_chunks = NULL;
+        node->n_free_chunks = 0;
+    }
+    return 0;
+}
+
+static uint64_t known(uint64_t value)
+{
+    return value == VALUE_UNKNOWN ? 0 : value;
+}
+
+/* Contract, section 3, "Node memory". */
+static void compute_available(Node *node, uint64_t headroom)
+{
+    uint64_t available = sub_saturating(node->free, known(node->low));
+
+    available = sub_saturating(available, known(node->claimed));
+    available = sub_saturating(available, node->reserved);
+    node->available = sub_saturating(available, headroom);
+}
+
+static int account_node(Node *node, const NodeRow *row, uint64_t reserved, const AccountOptions *options)
+{
+    if (!node->exists)
+        return 0;
+    node->free = row->free;
+    node->low = row->low;
+    node->dirty = row->dirty;
+    node->claimed = row->claimed;
+    node->reserved = reserved;
+    compute_available(node, options->headroom);
+    node->n_free_chunks = row->free_chunks ? row->n_free_chunks : 0;
+    return copy_counts(&node->free_chunks, row->free_chunks, row->n_free_chunks);
+}
+
+/*
+ * Xen builds a guest only where its host-wide claim fits: what is free, less what is promised, less the claims of those
+ * that are built without a promise.
+ */
+static uint64_t host_spare(const Snapshot *s, bool node_claims, uint64_t claimed)
+{
+    uint64_t free = 0, reserved = 0;
+
+    if (node_claims)
+        return VALUE_UNKNOWN;
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        free = add_saturating(free, s->nodes[i].exists ? s->nodes[i].free : 0);
+        reserved = add_saturating(reserved, s->nodes[i].reserved);
+    }
+    return sub_saturating(free, add_saturating(reserved, claimed));
+}
+
+static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOptions *options)
+{
+    _cleanup_free_ char *buffer = new_array(s->n_nodes, sizeof(uint64_t));
+    uint64_t *reserved = (uint64_t *)(void *)buffer, claimed = 0;
+    int r = reserved ? 0 : -ENOMEM;
+
+    if (r < 0)
+        return r;
+    ledger_reserve(s->ledger, memory, reserved, &claimed);
+    for (size_t i = 0; r == 0 && i < s->n_nodes; i++)
+        r = account_node(&s->nodes[i], &memory->nodes[i], reserved[i], options);
+    s->spare = host_spare(s, memory->node_claims, claimed);
+    return r;
+}
+
+int account_snapshot(Snapshot *base, const HostMemory *given, Ledger *ledger, const AccountOptions *options,
+                     Snapshot **ret_snapshot)
+{
+    _cleanup_(host_memory_free_p) HostMemory *own = NULL;
+    _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+    const HostMemory *memory = given;
+    int r;
+
+    if (given && given->n_nodes != base->n_nodes)
+        return -ESTALE;
+    if (!given && !(memory = own = account_memory(base)))
+        return -ENOMEM;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return -ENOMEM;
+    *s = *base;
+    s->refs = 1;
+    s->base = snapshot_ref(base->base ? base->base : base);
+    s->nodes = NULL;
+    s->n_nodes = 0;
+    s->generation = options->generation;
+    s->time_us = options->time_us;
+    s->boottime_us = options->boottime_us;
+    s->ledger = ledger_ref(ledger);
+    r = copy_nodes(s, base);
+    if (r == 0)
+        r = fill_nodes(s, memory, options);
+    if (r < 0)
+        return r;
+    *ret_snapshot = TAKE_PTR(s);
+    return 0;
+}
