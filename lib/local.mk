@@ -61,13 +61,21 @@ nodist_pkgconfig_DATA = lib/client/numadxen.pc
 
 libnumadxen_la_SOURCES = \
 	lib/client/bus-error.c lib/client/bus-error.h \
-	lib/client/client.c \
+	lib/client/call.c \
+	lib/client/client.c lib/client/client.h \
 	lib/client/numadxen.h \
+	lib/client/place.c \
+	lib/client/placement.c lib/client/placement.h \
 	lib/client/ready.c lib/client/ready.h \
 	lib/client/remote.c lib/client/remote.h \
-	lib/core/remote-host.c lib/core/remote-host.h
+	lib/client/request.c lib/client/request.h \
+	lib/core/bitmap.c lib/core/bitmap.h \
+	lib/core/jsonwriter.c lib/core/jsonwriter.h \
+	lib/core/remote-host.c lib/core/remote-host.h \
+	lib/core/text.c lib/core/text.h \
+	lib/core/utf8.c lib/core/utf8.h
 libnumadxen_la_CFLAGS = $(AM_CFLAGS) $(SYSTEMD_CFLAGS)
-libnumadxen_la_LIBADD = $(SYSTEMD_LIBS)
+libnumadxen_la_LIBADD = $(SYSTEMD_LIBS) -lm
 libnumadxen_la_LDFLAGS = -version-info 0:0:0 -Wl,--version-script=$(top_srcdir)/lib/client/numadxen.map -Wl,-z,defs
 EXTRA_libnumadxen_la_DEPENDENCIES = lib/client/numadxen.map
 EXTRA_DIST += lib/client/numadxen.map

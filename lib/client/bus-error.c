@@ -94,13 +94,20 @@ static char *bus_text(const char *address)
 
 static char *no_answer(BusPlace place)
 {
+    char *text = NULL;
+    int r;
+
     if (place.host)
-        return make_text(
-            "no answer from numad-xend on %s in 5 s: 'systemctl status numad-xend' there says what it does", place.host,
-            NULL);
-    if (!place.address)
-        return strdup("no answer from numad-xend in 5 s: systemctl status numad-xend says what it does");
-    return make_text("no answer from numad-xend on the bus %s in 5 s: start it again if it hangs", place.address, NULL);
+        r = asprintf(&text,
+                     "no answer from numad-xend on %s in %u s: 'systemctl status numad-xend' there says what it does",
+                     place.host, place.patience);
+    else if (!place.address)
+        r = asprintf(&text, "no answer from numad-xend in %u s: systemctl status numad-xend says what it does",
+                     place.patience);
+    else
+        r = asprintf(&text, "no answer from numad-xend on the bus %s in %u s: start it again if it hangs",
+                     place.address, place.patience);
+    return r < 0 ? NULL : text;
 }
 
 static char *not_running(BusPlace place, bool bus_lost)

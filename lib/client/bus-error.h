@@ -11,6 +11,7 @@
 /* Whose bus: the one at an address, another host's system bus, or, when both are NULL, this machine's. */
 typedef struct BusPlace {
     const char *address, *host;
+    unsigned patience; /* seconds that an answer was waited for */
 } BusPlace;
 
 /*

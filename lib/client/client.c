@@ -1,55 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "numadxen.h"
+#include "client.h"
 
-#include "bus-error.h"
-#include "lib/core/base.h"
-#include "ready.h"
 #include "remote.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define BUS_NAME "org.numadxen.NumadXen1"
-#define BUS_PATH "/org/numadxen/NumadXen1"
-#define BUS_INTERFACE "org.numadxen.NumadXen1"
-
-#define EXPORT __attribute__((visibility("default")))
-
-struct numadx_client {
-    sd_bus *bus;   /* NULL when it could not be reached */
-    char *address; /* NULL: the machine's system bus */
-    char *host;    /* whose system bus it is, over ssh; NULL: not another host's */
-    pid_t ssh;     /* then, the process that holds the connection */
-    char *error;
-};
-
-DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref)
-#define _cleanup_message_ _cleanup_(sd_bus_message_unref_p)
-#define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
-
-static int set_error(numadx_client *client, int r, char *text)
-{
-    free(client->error);
-    client->error = text;
-    return r;
-}
-
-static int fail_call(numadx_client *client, int r, const sd_bus_error *error)
-{
-    char *text = NULL;
-
-    r = bus_error_explain(r, error, (BusPlace){client->address, client->host}, &text);
-    return set_error(client, r, text);
-}
-
-static int fail_answer(numadx_client *client, const char *member, int r)
-{
-    char *text = NULL;
-
-    if (asprintf(&text, "numad-xend's answer to %s makes no sense: is it of another version?", member) < 0)
-        text = NULL;
-    return set_error(client, r == -ENOMEM ? r : -EBADMSG, text);
-}
 
 /* `given`: by the caller; `address`: the one in use, NULL for the machine's system bus. */
 static int open_bus(const char *given, const char *address, sd_bus **ret_bus)
@@ -100,7 +55,7 @@ EXPORT int numadx_open(const char *address, numadx_client **ret_client)
     if (r >= 0)
         return 0;
     r = bus_error_explain_connect(r, client->address, &text);
-    return set_error(client, r, text);
+    return client_fail(client, r, text);
 }
 
 EXPORT int numadx_open_remote(const char *host, numadx_client **ret_client)
@@ -118,7 +73,7 @@ EXPORT int numadx_open_remote(const char *host, numadx_client **ret_client)
     r = remote_open(host, REMOTE_PATIENCE_USEC, &client->bus, &client->ssh, &text);
     if (r >= 0)
         r = sd_bus_set_method_call_timeout(client->bus, ANSWER_USEC);
-    return r < 0 ? set_error(client, r, text) : 0;
+    return r < 0 ? client_fail(client, r, text) : 0;
 }
 
 EXPORT void numadx_close(numadx_client *client)
@@ -138,64 +93,27 @@ EXPORT const char *numadx_error(const numadx_client *client)
     return client && client->error ? client->error : "not enough memory";
 }
 
-static int call_once(sd_bus *bus, const char *member, const uint32_t *argument, sd_bus_error *error,
-                     sd_bus_message **ret_answer)
-{
-    _cleanup_message_ sd_bus_message *request = NULL;
-    int r;
-
-    r = sd_bus_message_new_method_call(bus, &request, BUS_NAME, BUS_PATH, BUS_INTERFACE, member);
-    if (r >= 0 && argument)
-        r = sd_bus_message_append_basic(request, 'u', argument);
-    return r < 0 ? r : sd_bus_call(bus, request, 0, error, ret_answer);
-}
-
-/*
- * A signal that is handled (a resized terminal) ends sd-bus' wait. These calls only read: they are made anew, for as
- * long as an answer is waited for at all.
- */
-static bool try_again(int r, uint64_t start)
-{
-    return r == -EINTR && now_usec() - start < ANSWER_USEC;
-}
-
 /* Calls a method without arguments, or with one u32. The answer has the signature `types`. */
 static int call(numadx_client *client, const char *member, const uint32_t *argument, const char *types,
                 sd_bus_message **ret_answer)
 {
-    _cleanup_message_ sd_bus_message *answer = NULL;
-    _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
-    uint64_t start = now_usec();
+    _cleanup_message_ sd_bus_message *message = NULL;
     int r;
 
-    if (!client->bus)
-        return fail_call(client, -ENOTCONN, NULL);
-    do {
-        sd_bus_error_free(&error);
-        r = call_once(client->bus, member, argument, &error, &answer);
-    } while (try_again(r, start));
+    r = client_new_call(client, member, &message);
     if (r < 0)
-        return fail_call(client, r, &error);
-    if (!sd_bus_message_has_signature(answer, types))
-        return fail_answer(client, member, -EBADMSG);
-    *ret_answer = TAKE_PTR(answer);
-    return 0;
+        return r;
+    if (argument)
+        r = sd_bus_message_append_basic(message, 'u', argument);
+    return client_call(client, r, message, ANSWER_USEC, types, ret_answer);
 }
 
 static int get_text(numadx_client *client, const char *member, char **ret_text)
 {
     _cleanup_message_ sd_bus_message *answer = NULL;
-    const char *text;
-    int r;
+    int r = call(client, member, NULL, "s", &answer);
 
-    r = call(client, member, NULL, "s", &answer);
-    if (r < 0)
-        return r;
-    r = sd_bus_message_read_basic(answer, 's', &text);
-    if (r < 0)
-        return fail_answer(client, member, r);
-    *ret_text = strdup(text);
-    return *ret_text ? 0 : set_error(client, -ENOMEM, NULL);
+    return r < 0 ? r : client_take_text(client, answer, member, ret_text);
 }
 
 EXPORT int numadx_get_status(numadx_client *client, char **ret_json)
@@ -225,12 +143,12 @@ EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
     int r;
 
     if (!client->bus)
-        return fail_call(client, -ENOTCONN, NULL);
-    do {
+        return client_fail_call(client, -ENOTCONN, NULL, ANSWER_USEC);
+    do { /* a signal that is handled ends sd-bus' wait */
         sd_bus_error_free(&error);
         r = sd_bus_get_property_string(client->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "Version", &error, ret_version);
-    } while (try_again(r, start));
-    return r < 0 ? fail_call(client, r, &error) : 0;
+    } while (r == -EINTR && now_usec() - start < ANSWER_USEC);
+    return r < 0 ? client_fail_call(client, r, &error, ANSWER_USEC) : 0;
 }
 
 EXPORT void numadx_domains_free(numadx_domain *domains, size_t n)
@@ -295,7 +213,7 @@ EXPORT int numadx_list_domains(numadx_client *client, numadx_domain **ret_domain
     }
     if (r < 0) {
         numadx_domains_free(domains, n);
-        return fail_answer(client, "ListDomains", r);
+        return client_fail_answer(client, "ListDomains", r);
     }
     *ret_domains = domains;
     *ret_n = n;
@@ -324,7 +242,7 @@ EXPORT int numadx_get_domain_memory(numadx_client *client, uint32_t domid, numad
     }
     if (r < 0) {
         free(nodes);
-        return fail_answer(client, "GetDomainMemory", r);
+        return client_fail_answer(client, "GetDomainMemory", r);
     }
     *ret_nodes = nodes;
     *ret_n = n;

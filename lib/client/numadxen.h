@@ -8,7 +8,9 @@
  * libnumadxen: asks numad-xend over D-Bus (org.numadxen.NumadXen1). Functions return 0 or a negative errno and put
  * what a person should read into the client's error text. -ENOTCONN: no bus or no daemon; -ETIMEDOUT: no answer in
  * time; -EACCES: not permitted; -ENOENT: no such domain; -EOPNOTSUPP: the hypervisor cannot say;
- * -EBUSY: too many requests; -EBADMSG: an answer that makes no sense.
+ * -EBUSY: too many requests or reservations; -EBADMSG: an answer that makes no sense. Of placing alone, with the
+ * daemon's words in the error text: -ENOSPC: no room for the domain, and why, node by node; -EINVAL: what was asked for
+ * makes no sense or is not of this host; -ENOKEY: no such token; -EKEYEXPIRED: its time was over.
  */
 
 #ifdef __cplusplus
@@ -63,6 +65,49 @@ typedef struct numadx_node_memory {
 
 /* Nodes with at least one page of the domain, by node. Free with free(). */
 int numadx_get_domain_memory(numadx_client *client, uint32_t domid, numadx_node_memory **ret_nodes, size_t *ret_n);
+
+/*
+ * What a domain that is about to be built needs. An empty request asks for nothing: set at least vcpus and memory.
+ * Setting a thing again replaces it; what was not set is the daemon's choice. Texts are copied. Each returns 0,
+ * -ENOMEM, or -EINVAL for a text that is no UTF-8; the daemon judges the values when it is asked.
+ */
+typedef struct numadx_request numadx_request;
+
+numadx_request *numadx_request_new(void);                                   /* NULL when memory is short */
+void numadx_request_free(numadx_request *request);                          /* takes NULL */
+int numadx_request_set_vcpus(numadx_request *request, uint32_t vcpus);      /* its maximum: each gets a set of CPUs */
+int numadx_request_set_memory(numadx_request *request, uint64_t bytes);     /* without what Xen needs beside */
+int numadx_request_set_max_memory(numadx_request *request, uint64_t bytes); /* else as memory */
+/* By these the domain is known when it comes: by its UUID, "01234567-89ab-...", or without one by its name. */
+int numadx_request_set_name(numadx_request *request, const char *name);
+int numadx_request_set_uuid(numadx_request *request, const char *uuid);
+int numadx_request_set_type(numadx_request *request, const char *type);     /* "pv", "pvh", "hvm" */
+int numadx_request_set_policy(numadx_request *request, const char *policy); /* "balance", "pack", "interleave", "any" */
+/* n node ids that may give memory: a preference, unless strict. */
+int numadx_request_set_nodes(numadx_request *request, const uint32_t *nodes, size_t n);
+int numadx_request_set_cpus(numadx_request *request, const char *cpus); /* a hard set, "0-3,8" */
+int numadx_request_set_pool(numadx_request *request, uint32_t pool);
+int numadx_request_set_near(numadx_request *request, const char *pci); /* a device, "0000:3b:00.0" */
+int numadx_request_set_strict(numadx_request *request, int strict);    /* exactly so or not at all */
+int numadx_request_set_ttl_ms(numadx_request *request, uint32_t ttl_ms);
+int numadx_request_set_threads_per_core(numadx_request *request, uint32_t threads); /* of the guest */
+
+/*
+ * Where the domain would go now: the document numad-xen-placement/1 (JSON) with its candidates. Reserves nothing, and
+ * anyone may ask. Free *ret_json with free().
+ */
+int numadx_explain(numadx_client *client, const numadx_request *request, char **ret_json);
+/*
+ * Decides and reserves. *ret_token names the reservation, which ends with its TTL unless a domain of the request's UUID
+ * (or name) comes; *ret_json is the document numad-xen-placement/1. Free both with free(). Waits for 30 s, for other
+ * requests are decided together with this one. After -ETIMEDOUT and -ENOTCONN it may have been reserved all the same,
+ * and ends with its TTL.
+ */
+int numadx_place(numadx_client *client, const numadx_request *request, char **ret_token, char **ret_json);
+/* The domain is built: the reservation becomes its placement. The same again does nothing. -ENOENT: no such domain. */
+int numadx_commit(numadx_client *client, const char *token, uint32_t domid);
+/* Gives up what was reserved, or, once committed, the promise. */
+int numadx_release(numadx_client *client, const char *token);
 
 #ifdef __cplusplus
 }
