@@ -12,6 +12,7 @@ libcli_la_SOURCES = \
 	clients/numad-xen/doctor-topology.c \
 	clients/numad-xen/feed.c clients/numad-xen/feed.h \
 	clients/numad-xen/gather.c \
+	clients/numad-xen/number.c clients/numad-xen/number.h \
 	clients/numad-xen/numastat.c \
 	clients/numad-xen/options.c \
 	clients/numad-xen/render.c clients/numad-xen/render.h \
