@@ -29,6 +29,12 @@ libcore_la_SOURCES = \
 	lib/core/jsonscan.c lib/core/jsonscan.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/ledger.c lib/core/ledger.h \
+	lib/core/ledger-change.c \
+	lib/core/ledger-draft.c lib/core/ledger-parts.h \
+	lib/core/ledger-file.h \
+	lib/core/ledger-read.c \
+	lib/core/ledger-reconcile.c \
+	lib/core/ledger-write.c \
 	lib/core/locality.c lib/core/locality.h \
 	lib/core/placement-request.c lib/core/placement-request.h \
 	lib/core/policy.c lib/core/policy.h \

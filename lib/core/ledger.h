@@ -16,6 +16,8 @@ typedef struct Ledger {
     unsigned refs;
     size_t n;
     Reservation **items; /* oldest first */
+    size_t n_placed;
+    Reservation **placed; /* of these, those that have a domain, by domid */
     size_t n_expired;
     char (*expired)[TOKEN_SIZE]; /* oldest first */
 } Ledger;
@@ -41,6 +43,7 @@ uint64_t ledger_next_expiry(const Ledger *ledger);
  * Changes: *ret_ledger is the new one. 0, -ENOMEM, or LEDGER_E_*. `memory` says which domains there are. A change that
  * changes nothing (Commit of the same domain again) gives a reference of the old ledger.
  */
+/* Takes a reference of a new reservation, in which it notes a domain that is not meant. -EEXIST: of a known token. */
 int ledger_add(Ledger *ledger, Reservation *reservation, const HostMemory *memory, Ledger **ret_ledger);
 int ledger_commit(Ledger *ledger, const char *token, domid_t domid, const HostMemory *memory, Ledger **ret_ledger);
 int ledger_release(Ledger *ledger, const char *token, Ledger **ret_ledger);
@@ -53,7 +56,8 @@ typedef struct LedgerEnd {
 /*
  * Holds the ledger against the domains there are: a pending one whose domain has come (by UUID; without one, by name)
  * is building, one whose TTL is over ends, one whose domain is gone (or is another, or dies) ends. *ret_ends (owned
- * array, NULL: none) are the open ones that ended.
+ * array, NULL: none) are the open ones that ended; a committed one ends with its domain, which is nobody's news. A
+ * ledger of which all still holds is given back as it is.
  */
 int ledger_reconcile(Ledger *ledger, const HostMemory *memory, uint64_t now_us, Ledger **ret_ledger,
                      LedgerEnd **ret_ends, size_t *ret_n_ends);

@@ -14,18 +14,21 @@ const char *reservation_state_to_text(ReservationState state)
     return state_texts[state];
 }
 
-static Reservation *new_with_room(size_t n_memory)
+Reservation *reservation_blank(size_t n_memory)
 {
     Reservation *r = calloc(1, sizeof(*r) + n_memory * sizeof(r->memory[0]));
 
-    if (r)
-        r->refs = 1;
+    if (!r)
+        return NULL;
+    r->refs = 1;
+    r->domid = r->not_domid = DOMID_NONE;
+    r->n_memory = n_memory;
     return r;
 }
 
 Reservation *reservation_new(const PlacementRequest *request, const Placement *placement, const ReservationInfo *info)
 {
-    _cleanup_(reservation_unref_p) Reservation *r = new_with_room(placement->n_memory);
+    _cleanup_(reservation_unref_p) Reservation *r = reservation_blank(placement->n_memory);
 
     if (!r)
         return NULL;
@@ -33,12 +36,10 @@ Reservation *reservation_new(const PlacementRequest *request, const Placement *p
     r->uid = info->uid;
     r->placed_us = info->placed_us;
     r->expires_us = info->expires_us;
-    r->domid = r->not_domid = DOMID_NONE;
-    r->has_uuid = request->has_uuid;
+    r->told_uuid = r->has_uuid = request->has_uuid;
     memcpy(r->uuid, request->uuid, sizeof(r->uuid));
     r->vcpus = request->vcpus;
     r->strict = request->strict;
-    r->n_memory = placement->n_memory;
     memcpy(r->memory, placement->memory, r->n_memory * sizeof(r->memory[0]));
     if (request->name && !(r->name = strdup(request->name)))
         return NULL;
@@ -47,7 +48,7 @@ Reservation *reservation_new(const PlacementRequest *request, const Placement *p
 
 Reservation *reservation_copy(const Reservation *from)
 {
-    _cleanup_(reservation_unref_p) Reservation *r = new_with_room(from->n_memory);
+    _cleanup_(reservation_unref_p) Reservation *r = reservation_blank(from->n_memory);
 
     if (!r)
         return NULL;

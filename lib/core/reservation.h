@@ -29,10 +29,13 @@ typedef struct Reservation {
     int64_t placed_us;   /* CLOCK_REALTIME, to be shown */
     uint64_t expires_us; /* CLOCK_BOOTTIME; while it is pending */
     uint32_t domid;      /* DOMID_NONE while pending */
-    uint32_t not_domid;  /* a domain of that UUID or name that was there before and so is not meant; DOMID_NONE */
-    char *name;          /* owned; NULL: not told */
+    uint32_t not_domid;  /* a domain of that UUID or name that is not meant, as it was there before; DOMID_NONE */
+    bool has_not_uuid;
+    uint8_t not_uuid[16]; /* of that domain, so that another with its domid is not taken for it */
+    char *name;           /* owned; NULL: not told */
+    bool told_uuid;       /* in the request; else its domain is known by its name */
     bool has_uuid;
-    uint8_t uuid[16];    /* told in the request; once it has a domain, that domain's */
+    uint8_t uuid[16]; /* told in the request; once it has a domain, that domain's */
     uint32_t vcpus;
     bool strict;
     size_t n_memory;
@@ -46,6 +49,8 @@ typedef struct ReservationInfo {
     uint64_t expires_us;
 } ReservationInfo;
 
+/* Zeroed, with room for the memory of so many nodes and no domain. One reference; NULL when memory is short. */
+Reservation *reservation_blank(size_t n_memory);
 /* Pending, with one reference. NULL when memory is short. */
 Reservation *reservation_new(const PlacementRequest *request, const Placement *placement, const ReservationInfo *info);
 Reservation *reservation_copy(const Reservation *from); /* one reference; to be changed before it is shown to anyone */
