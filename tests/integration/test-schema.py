@@ -20,6 +20,7 @@ from tap import Tap  # noqa: E402
 NUMAD_XEN = str(os.environ.get("NUMAD_XEN") or BUILD / "numad-xen")
 HOSTS = sorted((TOP / "tests/golden/hosts").glob("*.json")) + sorted((TOP / "examples").glob("*.json"))
 GONE = object()
+TOKEN = "0123456789abcdef" * 2
 
 
 def run(*arguments):
@@ -97,9 +98,9 @@ def full_documents():
     path = TOP / "tests/golden/hosts/four-nodes.json"
     status = run("status", "--json", "--host", path)
     status["time"] = "2026-01-01T00:00:00Z"
-    status["domains"][1]["placement"] = {"token": "t", "nodes": [1], "kept": True}
+    status["domains"][1]["placement"] = {"token": TOKEN, "nodes": [1], "kept": True}
     status["domains"][1]["uuid"] = "00112233-4455-6677-8899-aabbccddeeff"
-    status["reservations"] = [{"token": "t", "name": "n", "uuid": status["domains"][1]["uuid"], "overhead": 1,
+    status["reservations"] = [{"token": TOKEN, "name": "n", "uuid": status["domains"][1]["uuid"], "overhead": 1,
                                "memory": [{"node": 1, "bytes": 1}], "domid": 1, "expires_ms": 1}]
     return status, run("topology", "--json", "--host", path), run("doctor", "--json", "--host", path)
 
