@@ -18,10 +18,16 @@ typedef struct State State;
 int state_open(const char *path, State **ret_state, char **ret_why);
 State *state_free(State *state); /* takes NULL, returns NULL; lets the lock go */
 
-/* -ENOENT: there is none. STATE_E_ODD: a link, no regular file, another user's; -EFBIG: larger than `max`. */
+/*
+ * -ENOENT: there is none. STATE_E_ODD: a link, no regular file, another user's, or others may write to it; -EFBIG:
+ * larger than `max`.
+ */
 #define STATE_E_ODD 1
 int state_read(State *state, const char *name, size_t max, char **ret_text, size_t *ret_size);
-/* All of it or nothing. Negative: the old file is still there. */
+/*
+ * All of it or nothing. Negative: the old file is still there; only when the directory itself could not be made sure
+ * of, which no file system in memory has, it may be the new one.
+ */
 int state_write(State *state, const char *name, const char *text, size_t size);
-/* Renames it, so that a person can look at it: "ledger.json" to "ledger.json.bad". */
+/* Renames it, so that a person can look at it: "ledger.json" to "ledger.json.bad", in place of an older one. */
 int state_set_aside(State *state, const char *name);

@@ -13,7 +13,7 @@ static void close_fd(int *fd)
         close(*fd);
 }
 
-static int read_all(int fd, size_t max, char **ret_text, size_t *ret_size)
+int file_read_fd(int fd, size_t max, char **ret_text, size_t *ret_size)
 {
     _cleanup_text_ Text text = {0};
     char buffer[65536];
@@ -37,7 +37,7 @@ int file_read(const char *path, size_t max, char **ret_text, size_t *ret_size)
 {
     _cleanup_(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-    return fd < 0 ? -errno : read_all(fd, max, ret_text, ret_size);
+    return fd < 0 ? -errno : file_read_fd(fd, max, ret_text, ret_size);
 }
 
 int file_read_regular(const char *path, size_t max, char **ret_text, size_t *ret_size)
@@ -50,5 +50,5 @@ int file_read_regular(const char *path, size_t max, char **ret_text, size_t *ret
         return FILE_E_NOT_REGULAR;
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
-    return S_ISREG(st.st_mode) ? read_all(fd, max, ret_text, ret_size) : FILE_E_NOT_REGULAR;
+    return S_ISREG(st.st_mode) ? file_read_fd(fd, max, ret_text, ret_size) : FILE_E_NOT_REGULAR;
 }

@@ -8,6 +8,8 @@
  * errno: -EFBIG when the file is larger, -EISDIR for a directory, else what open and read say.
  */
 int file_read(const char *path, size_t max, char **ret_text, size_t *ret_size);
+/* The rest of an open one. */
+int file_read_fd(int fd, size_t max, char **ret_text, size_t *ret_size);
 
 #define FILE_E_NOT_REGULAR 1
 /* The same for one who may not be kept waiting: FILE_E_NOT_REGULAR for a pipe, a device, a directory, a socket. */
