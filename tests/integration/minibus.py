@@ -4,6 +4,7 @@
     bus = Connection("unix:path=...", uid=None)
     bus.call(DEST, PATH, INTERFACE, "Member", "u", [7])   the arguments of the answer, or raises BusError
     serial = bus.send(...)                                does not wait for the answer
+    bus.typed = True                                      variants in answers are then (signature, value), as in calls
     bus.signal(INTERFACE, "Member", timeout)              arguments of the next such signal, None when none came
 """
 import os
@@ -81,15 +82,16 @@ class Writer:
         self.data += b"\0\0\0\0"
         self.align(ALIGNMENT[kind[0]])
         start = len(self.data)
-        for item in items:
+        for item in items.items() if isinstance(items, dict) else items:
             self.write(kind, item)
         self.data[at:at + 4] = struct.pack("<I", len(self.data) - start)
 
 
 class Reader:
-    def __init__(self, data, at=0):
+    def __init__(self, data, at=0, typed=False):
         self.data = data
         self.at = at
+        self.typed = typed
 
     def align(self, n):
         self.at += -self.at % n
@@ -107,7 +109,8 @@ class Reader:
             n = self._take(1)[0] if kind == "g" else struct.unpack("<I", self._take(4))[0]
             return bytes(self._take(n + 1)[:-1]).decode()
         if kind == "v":
-            return self.read(self.read("g"))
+            inner = self.read("g")
+            return (inner, self.read(inner)) if self.typed else self.read(inner)
         if kind[0] == "a":
             return self._array(kind[1:])
         return tuple(self.read(k) for k in split_signature(kind[1:-1]))
@@ -133,6 +136,7 @@ class Message:
 class Connection:
     def __init__(self, address, timeout=10):
         self.timeout = timeout
+        self.typed = False
         self.serial = 0
         self.buffer = bytearray()
         self.signals = []
@@ -186,7 +190,7 @@ class Connection:
         if len(self.buffer) < start + n_body:
             return None
         fields = dict(Reader(self.buffer, 12).read("a(yv)"))
-        body = Reader(bytes(self.buffer[start:start + n_body]))
+        body = Reader(bytes(self.buffer[start:start + n_body]), typed=self.typed)
         arguments = [body.read(kind) for kind in split_signature(fields.get(8, ""))]
         message = Message(self.buffer[1], serial, fields, arguments)
         del self.buffer[:start + n_body]

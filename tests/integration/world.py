@@ -185,9 +185,20 @@ class World:
             copy.chmod(0o755)
         return str(copy)
 
+    def state(self, uid=None):
+        """The state directory of that user's daemons in this world, which is there."""
+        path = self.directory / ("state" if uid is None else f"state-{uid}")
+        if not path.exists():
+            path.mkdir(mode=0o700)
+            if uid is not None:
+                os.chown(path, uid, uid)
+        return path
+
     def start(self, *arguments, environment=None, bus=True, uid=None):
-        """numad-xend, without waiting for anything; with the default settings, whatever this machine's are."""
+        """numad-xend, without waiting for anything; with the default settings, whatever this machine's are, and with
+        this world's state directory."""
         options = ["--bus", self.address] if bus else []
+        environment = {"RUNTIME_DIRECTORY": str(self.state(uid)), **(environment or {})}
         if "--config" not in arguments:
             (self.directory / "none.conf").touch()
             options += ["--config", str(self.directory / "none.conf")]
