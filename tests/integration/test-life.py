@@ -59,7 +59,8 @@ def test_bad_start(tap, world):
 
 def test_second(tap, world):
     first = world.daemon(world.host(four_nodes()))
-    ends(tap, world.start("--host", world.host(four_nodes())), 1, f"process {first.pid}",
+    elsewhere = {"RUNTIME_DIRECTORY": str(world.directory / "elsewhere")}
+    ends(tap, world.start("--host", world.host(four_nodes()), environment=elsewhere), 1, f"process {first.pid}",
          "a second daemon says who owns the name")
     with world.connect() as bus:
         tap.equal(len(status(bus)["domains"]), 3, "and the first goes on")
