@@ -43,6 +43,12 @@ libcore_la_SOURCES = \
 	lib/core/rows.c lib/core/rows.h \
 	lib/core/seal.c lib/core/seal.h \
 	lib/core/seal-topology.c lib/core/seal-topology.h \
+	lib/core/sim-alloc.c lib/core/sim-alloc.h \
+	lib/core/sim-balloon.c \
+	lib/core/sim-domain.c \
+	lib/core/sim-host.c lib/core/sim-host.h \
+	lib/core/sim-node.c lib/core/sim-node.h \
+	lib/core/sim-parts.h \
 	lib/core/slit.c lib/core/slit.h \
 	lib/core/snapshot.c lib/core/snapshot.h \
 	lib/core/srat.c lib/core/srat.h \

@@ -24,9 +24,9 @@
  * upper bound, most of which Xen never takes, and the split of the memory must not depend on it. Pages that a node has
  * no more of come from others by the rule above.
  *
- * Pages given back are dirty. Chunks that the model has split join again when all of their parts are free. One thing
- * of Xen is left out: it prefers another node's scrubbed chunk to a dirty one of the domain's own; idle CPUs scrub in
- * seconds.
+ * Pages given back are dirty. As many chunks as the model has split join again when parts enough are free; which parts
+ * are neighbours is not known. One thing of Xen is left out: it prefers another node's scrubbed chunk to a dirty one of
+ * the domain's own; idle CPUs scrub in seconds.
  */
 typedef struct SimHost SimHost;
 
@@ -59,12 +59,12 @@ typedef struct SimDomain {
     const Bitmap *node_affinity;
 } SimDomain;
 
-#define SIM_E_NO_MEMORY 1      /* the host has not enough; or no domid is left */
-#define SIM_E_CLAIM 2          /* what is free and not claimed by others does not hold it */
+#define SIM_E_NO_MEMORY 1 /* the host has not enough; or no domid is left */
+#define SIM_E_CLAIM 2     /* what is free and not claimed by others does not hold it */
 #define SIM_E_UNKNOWN_DOMAIN 3
-#define SIM_E_UNFINISHED 4     /* it is being built */
-#define SIM_E_LIMIT 5          /* more than the domain's maximum, or less than a page */
-#define SIM_E_NO_NODE 6        /* there is no such node; or a node affinity without one */
+#define SIM_E_UNFINISHED 4 /* it is being built */
+#define SIM_E_LIMIT 5      /* more than the domain's maximum, or less than a page */
+#define SIM_E_NO_NODE 6    /* there is no such node; or a node affinity without one */
 
 /*
  * Starts a domain: begin and build to the end. When it cannot be built it is gone again and everything given back. 0,
