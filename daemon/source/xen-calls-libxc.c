@@ -152,7 +152,8 @@ static void convert_domain(XenDomInfo *to, const xc_domaininfo_t *from)
     *to = (XenDomInfo)
     {
         .domid = from->domain, .flags = from->flags, .tot_pages = from->tot_pages, .max_pages = from->max_pages,
-        .nr_online_vcpus = from->nr_online_vcpus, .max_vcpu_id = from->max_vcpu_id, .pool = from->cpupool,
+        .outstanding_pages = from->outstanding_pages, .nr_online_vcpus = from->nr_online_vcpus,
+        .max_vcpu_id = from->max_vcpu_id, .pool = from->cpupool,
 #if defined(__x86_64__) || defined(__i386__)
         .emulation = from->arch_config.emulation_flags,
 #endif

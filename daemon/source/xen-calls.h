@@ -46,6 +46,7 @@ typedef struct XenDomInfo {
     domid_t domid;
     uint32_t flags, emulation;
     uint64_t tot_pages, max_pages; /* without the hypervisor's extra pages (domain_tot_pages()) */
+    uint64_t outstanding_pages;    /* of its claim */
     uint32_t nr_online_vcpus, max_vcpu_id;
     uint32_t pool;
     uint8_t handle[16];

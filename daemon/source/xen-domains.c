@@ -35,41 +35,67 @@ static DomainState domain_state(const XenDomInfo *info)
     return info->flags & XEN_DOMAIN_BLOCKED || info->nr_online_vcpus == 0 ? DOMAIN_BLOCKED : DOMAIN_RUNNING;
 }
 
-static bool is_nil(const uint8_t handle[16])
+bool xen_has_uuid(const XenDomInfo *info)
 {
     static const uint8_t nil[16];
 
-    return memcmp(handle, nil, sizeof(nil)) == 0;
+    return memcmp(info->handle, nil, sizeof(nil)) != 0;
 }
 
 static void fill_row(DomainRow *row, const XenDomInfo *info)
 {
     *row = (DomainRow){
         .domid = info->domid,
-        .has_uuid = !is_nil(info->handle),
+        .has_uuid = xen_has_uuid(info),
         .type = domain_type(info),
         .state = domain_state(info),
         .pool = info->pool,
         .total_pages = info->tot_pages,
         .max_pages = info->max_pages,
+        .claimed_pages = info->outstanding_pages,
         .n_vcpus = info->max_vcpu_id == XEN_NO_VCPU ? 0 : MIN(info->max_vcpu_id, XEN_VCPUS_MAX - 1) + 1,
     };
     memcpy(row->uuid, info->handle, sizeof(row->uuid));
 }
 
-static int make_room(XenSource *s)
+int xen_list_make_room(XenList *list)
 {
-    size_t room = s->room ? 2 * s->room : XEN_LIST_PAGE;
-    XenDomInfo *listing;
+    size_t room = list->room ? 2 * list->room : XEN_LIST_PAGE;
+    XenDomInfo *infos;
 
-    if (s->n_listing + XEN_LIST_PAGE <= s->room)
+    if (list->n + XEN_LIST_PAGE <= list->room)
         return 0;
-    listing = reallocarray(s->listing, room, sizeof(*listing));
-    if (!listing)
+    infos = reallocarray(list->infos, room, sizeof(*infos));
+    if (!infos)
         return -ENOMEM;
-    s->listing = listing;
-    s->room = room;
+    list->infos = infos;
+    list->room = room;
     return 0;
+}
+
+/* Takes a page of the list: whether it was in order, which is relied on by whoever searches. */
+static bool take_page(XenList *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const XenDomInfo *info = &list->infos[list->n++];
+
+        if (info->domid < list->first || info->domid >= DOMAINS_MAX)
+            return false;
+        list->first = info->domid + 1u;
+    }
+    return true;
+}
+
+int xen_list_fetch(XenSource *s, XenList *list)
+{
+    int n = s->calls->ops->domains(s->calls, (domid_t)list->first, XEN_LIST_PAGE, &list->infos[list->n]);
+
+    xen_spend(s, 4 + MAX(n, 0) / 4);
+    if (n < 0)
+        return n;
+    if ((uint32_t)n > XEN_LIST_PAGE || !take_page(list, (uint32_t)n))
+        return -EBADMSG;
+    return n == (int)XEN_LIST_PAGE && list->first < DOMAINS_MAX;
 }
 
 /*
@@ -105,14 +131,14 @@ static int match_known(XenSource *s, const XenDomInfo *infos, size_t n)
 /* The list is complete. */
 static int take_listing(XenSource *s)
 {
-    int r = match_known(s, s->listing, s->n_listing);
+    int r = match_known(s, s->listing.infos, s->listing.n);
 
     if (r < 0)
         return r;
     free(s->infos);
-    s->infos = TAKE_PTR(s->listing);
-    s->n_domains = s->n_listing;
-    s->n_listing = s->room = 0;
+    s->infos = s->listing.infos;
+    s->n_domains = s->listing.n;
+    s->listing = (XenList){0};
     return 0;
 }
 
@@ -126,40 +152,25 @@ static int fill_rows(XenSource *s)
     return 0;
 }
 
-/* Takes a page of the list: whether it was in order, which is relied on by whoever searches. */
-static bool take_page(XenSource *s, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const XenDomInfo *info = &s->listing[s->n_listing++];
-
-        if (info->domid < s->first || info->domid >= DOMAINS_MAX)
-            return false;
-        s->first = info->domid + 1u;
-    }
-    return true;
-}
-
 /*
  * A list that fails leaves the last one in force: it would be worse to say that all domains have ended than to show
  * one that just did.
  */
 int xen_read_domains(XenSource *s)
 {
-    int n = make_room(s), r;
+    int r = xen_list_make_room(&s->listing);
 
-    if (n < 0)
-        return n;
-    n = s->calls->ops->domains(s->calls, (domid_t)s->first, XEN_LIST_PAGE, &s->listing[s->n_listing]);
-    xen_spend(s, 4 + MAX(n, 0) / 4);
-    if (n < 0)
-        r = xen_call_failed(s, ERROR_XEN, "getdomaininfolist", n);
-    else if ((uint32_t)n > XEN_LIST_PAGE || !take_page(s, (uint32_t)n))
-        r = xen_answer_refused(s, "getdomaininfolist", "domains are not in order");
-    else if (n == (int)XEN_LIST_PAGE && s->first < DOMAINS_MAX)
+    if (r < 0)
+        return r;
+    r = xen_list_fetch(s, &s->listing);
+    if (r > 0)
         return 1;
+    if (r == -EBADMSG)
+        r = xen_answer_refused(s, "getdomaininfolist", "domains are not in order");
+    else if (r < 0)
+        r = xen_call_failed(s, ERROR_XEN, "getdomaininfolist", r);
     else
         r = take_listing(s);
-    s->first = 0; /* for the check */
     return r < 0 ? r : fill_rows(s);
 }
 

@@ -12,7 +12,6 @@
 #define FIXED_SIZE_MAX 4096u        /* of a record; far more than any Xen has reason for */
 #define DOMAINS_BUFFER (256u << 10) /* of one DOMAINS call: bounds its time */
 #define DOMAINS_MAX_RECORDS 256u
-#define RETRIES 8u /* of an operation that says -ERANGE or gets nowhere, in a collection */
 
 static const char call_name[] = "XENMEM_numa_heap";
 
@@ -22,10 +21,15 @@ static bool is_missing(int error)
     return error == -ENOSYS || error == -EOPNOTSUPP;
 }
 
+bool xen_heap_is_denied(int error)
+{
+    return is_missing(error) || error == -EPERM || error == -EACCES;
+}
+
 /* The features that the call would have brought are not there, unless it failed for once. */
 static int failed(XenSource *s, int error, unsigned features)
 {
-    if (is_missing(error) || error == -EPERM || error == -EACCES)
+    if (xen_heap_is_denied(error))
         s->rows->features &= ~features;
     if (!is_missing(error))
         return xen_call_failed(s, ERROR_XEN, call_name, error);
@@ -76,13 +80,13 @@ static int query(XenSource *s)
     int r = s->calls->ops->numa_heap(s->calls, &arg, &record, sizeof(record));
 
     xen_spend(s, 1);
-    if (is_missing(r)) {
-        s->heap.state = XEN_HEAP_MISSING;
-        return 0;
-    }
-    if (r < 0)
+    if (r < 0 && !is_missing(r))
         return xen_call_failed(s, ERROR_XEN, call_name, r);
-    take_query(&s->heap, &arg, &record);
+    s->heap.asked = true;
+    if (r < 0)
+        s->heap.state = XEN_HEAP_MISSING;
+    else
+        take_query(&s->heap, &arg, &record);
     return 0;
 }
 
@@ -105,7 +109,12 @@ static void tell_features(XenSource *s)
 
 /* --- NODES --- */
 
-static int fill_chunks(XenHeap *heap, NodeRow *node, const uint8_t *entries)
+static size_t node_stride(const XenHeap *heap)
+{
+    return heap->node_size + heap->n_orders * sizeof(uint64_t);
+}
+
+static int fill_chunks(const XenHeap *heap, NodeRow *node, const uint8_t *entries)
 {
     if (!(heap->features & XEN_NUMA_HEAP_F_FREE_CHUNKS) || heap->n_orders == 0)
         return 0;
@@ -117,8 +126,9 @@ static int fill_chunks(XenHeap *heap, NodeRow *node, const uint8_t *entries)
     return 0;
 }
 
-static int fill_node(XenHeap *heap, NodeRow *node, const uint8_t *record)
+int xen_heap_fill_node(const XenHeap *heap, NodeRow *node, nodeid_t n)
 {
+    const uint8_t *record = heap->buffer + n * node_stride(heap);
     struct xen_numa_heap_node fixed;
 
     if (node->size == ROW_HOLE)
@@ -146,41 +156,38 @@ static bool take_counts(XenHeap *heap, const struct xen_numa_heap *arg, unsigned
     return true;
 }
 
-/* The records of all nodes in the buffer. -ERANGE: it has more to say than it said, again and again. */
-static int fetch_nodes(XenSource *s, size_t *ret_stride, uint32_t *ret_n)
+int xen_heap_fetch_nodes(XenSource *s, XenHeap *heap)
 {
-    XenHeap *heap = &s->heap;
     struct xen_numa_heap arg;
-    unsigned retries = RETRIES;
+    unsigned retries = XEN_HEAP_RETRIES;
     int r;
 
     do {
-        *ret_stride = heap->node_size + heap->n_orders * sizeof(uint64_t);
+        size_t size = heap->n_nodes * node_stride(heap);
+
         arg = (struct xen_numa_heap){.version = XEN_NUMA_HEAP_VERSION,
                                      .op = XEN_NUMA_HEAP_NODES,
                                      .nr_orders = heap->n_orders,
                                      .nr_records = heap->n_nodes};
-        r = make_room(heap, heap->n_nodes * *ret_stride);
+        r = make_room(heap, size);
         if (r == 0)
-            r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, heap->n_nodes * *ret_stride);
+            r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, size);
         xen_spend(s, 4);
     } while (r == -ERANGE && take_counts(heap, &arg, &retries));
-    *ret_n = MIN(arg.nr_records, heap->n_nodes);
-    return r;
+    return r < 0 ? r : (int)MIN(arg.nr_records, heap->n_nodes);
 }
 
 static int read_heap_nodes(XenSource *s)
 {
-    size_t stride = 0;
-    uint32_t n = 0;
-    int r = fetch_nodes(s, &stride, &n);
+    int n = xen_heap_fetch_nodes(s, &s->heap);
 
-    if (r < 0)
-        return failed(s, r,
+    if (n < 0)
+        return failed(s, n,
                       FEATURE_BIT(FEATURE_NODE_MEMORY) | FEATURE_BIT(FEATURE_FREE_CHUNKS) |
                           FEATURE_BIT(FEATURE_CLAIMS));
-    for (nodeid_t i = 0; i < MIN(n, s->rows->n_nodes); i++) {
-        r = fill_node(&s->heap, &s->rows->nodes[i], s->heap.buffer + i * stride);
+    for (nodeid_t i = 0; i < MIN((size_t)n, s->rows->n_nodes); i++) {
+        int r = xen_heap_fill_node(&s->heap, &s->rows->nodes[i], i);
+
         if (r < 0)
             return r;
     }
@@ -191,8 +198,8 @@ int xen_read_nodes(XenSource *s)
 {
     int r = 0;
 
-    s->heap.retries = RETRIES;
-    if (s->heap.state == XEN_HEAP_UNASKED)
+    s->heap.retries = XEN_HEAP_RETRIES;
+    if (!s->heap.asked)
         r = query(s);
     if (r == 0 && s->heap.state == XEN_HEAP_MISSING)
         r = warning_patch_missing(&s->rows->warnings);
@@ -210,48 +217,64 @@ static int compare_domid(const void *key, const void *element)
     return (int)*(const domid_t *)key - (int)((const DomainRow *)element)->domid;
 }
 
-static int fill_domain(XenSource *s, const uint8_t *record)
+int xen_heap_copy_pages(const XenHeap *heap, const XenHeapDomain *from, size_t n_nodes, uint64_t **ret_pages)
 {
-    XenHeap *heap = &s->heap;
-    struct xen_numa_heap_domain fixed;
-    DomainRow *row;
-    domid_t domid;
-
-    memcpy(&fixed, record, sizeof(fixed));
-    domid = (domid_t)fixed.domid;
-    row = fixed.domid < DOMAINS_MAX ? bsearch(&domid, s->rows->domains, s->rows->n_domains, sizeof(*row), compare_domid)
-                                    : NULL;
-    if (!row)
-        return 0; /* created since the list was read */
-    if (memcmp(s->known[row - s->rows->domains].handle, fixed.handle, sizeof(fixed.handle)) != 0) {
-        s->known[row - s->rows->domains].gone = true; /* another domain with its domid */
+    if (!(heap->features & XEN_NUMA_HEAP_F_NODE_PAGES) || n_nodes == 0)
         return 0;
-    }
-    if (fixed.flags & XEN_NUMA_HEAP_DOMAIN_DYING)
-        row->state = DOMAIN_DYING;
-    row->total_pages = fixed.total; /* of the same moment as the pages */
-    if (!(heap->features & XEN_NUMA_HEAP_F_NODE_PAGES) || row->node_pages || s->rows->n_nodes == 0)
-        return 0;
-    row->node_pages = new_array(s->rows->n_nodes, sizeof(*row->node_pages));
-    if (!row->node_pages)
+    *ret_pages = new_array(n_nodes, sizeof(**ret_pages));
+    if (!*ret_pages)
         return -ENOMEM;
-    memcpy(row->node_pages, record + heap->domain_size, MIN(heap->n_nodes, s->rows->n_nodes) * sizeof(uint64_t));
+    memcpy(*ret_pages, from->pages, MIN(heap->n_nodes, n_nodes) * sizeof(uint64_t));
     return 0;
 }
 
-/* One batch of records. 0 or more: how many; heap->first has moved on. */
-static int fetch_domains(XenSource *s, size_t stride, uint32_t room)
+static size_t domain_stride(const XenHeap *heap)
 {
-    XenHeap *heap = &s->heap;
+    return heap->domain_size + heap->n_nodes * sizeof(uint64_t);
+}
+
+XenHeapDomain xen_heap_domain(const XenHeap *heap, unsigned i)
+{
+    const uint8_t *record = heap->buffer + i * domain_stride(heap);
+    XenHeapDomain domain = {.pages = record + heap->domain_size};
+
+    memcpy(&domain.fixed, record, sizeof(domain.fixed));
+    return domain;
+}
+
+static int fill_domain(XenSource *s, const XenHeapDomain *from)
+{
+    domid_t domid = (domid_t)from->fixed.domid;
+    DomainRow *row = from->fixed.domid < DOMAINS_MAX
+                         ? bsearch(&domid, s->rows->domains, s->rows->n_domains, sizeof(*row), compare_domid)
+                         : NULL;
+
+    if (!row)
+        return 0; /* created since the list was read */
+    if (memcmp(s->known[row - s->rows->domains].handle, from->fixed.handle, sizeof(from->fixed.handle)) != 0) {
+        s->known[row - s->rows->domains].gone = true; /* another domain with its domid */
+        return 0;
+    }
+    if (from->fixed.flags & XEN_NUMA_HEAP_DOMAIN_DYING)
+        row->state = DOMAIN_DYING;
+    row->total_pages = from->fixed.total; /* of the same moment as the pages */
+    row->claimed_pages = from->fixed.claimed;
+    return row->node_pages ? 0 : xen_heap_copy_pages(&s->heap, from, s->rows->n_nodes, &row->node_pages);
+}
+
+int xen_heap_fetch_domains(XenSource *s, XenHeap *heap)
+{
+    uint32_t room = (uint32_t)MIN(DOMAINS_MAX_RECORDS, DOMAINS_BUFFER / domain_stride(heap));
+    size_t size = room * domain_stride(heap);
     struct xen_numa_heap arg = {.version = XEN_NUMA_HEAP_VERSION,
                                 .op = XEN_NUMA_HEAP_DOMAINS,
                                 .nr_nodes = heap->n_nodes,
                                 .first_domid = heap->first,
                                 .nr_records = room};
-    int r = make_room(heap, room * stride);
+    int r = make_room(heap, size);
 
     if (r == 0)
-        r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, room * stride);
+        r = s->calls->ops->numa_heap(s->calls, &arg, heap->buffer, size);
     xen_spend(s, 8 + (int)MIN(arg.nr_records, room) / 4);
     if (r == -ERANGE && take_counts(heap, &arg, &heap->retries))
         return 0;
@@ -269,16 +292,16 @@ static int fetch_domains(XenSource *s, size_t stride, uint32_t room)
 int xen_read_pages(XenSource *s)
 {
     XenHeap *heap = &s->heap;
-    size_t stride = heap->domain_size + heap->n_nodes * sizeof(uint64_t);
     int n;
 
     if (heap->state != XEN_HEAP_PRESENT)
         return 0;
-    n = fetch_domains(s, stride, (uint32_t)MIN(DOMAINS_MAX_RECORDS, DOMAINS_BUFFER / stride));
+    n = xen_heap_fetch_domains(s, heap);
     if (n < 0)
         return failed(s, n, FEATURE_BIT(FEATURE_NODE_PAGES));
     for (int i = 0; i < n; i++) {
-        int r = fill_domain(s, heap->buffer + (size_t)i * stride);
+        XenHeapDomain domain = xen_heap_domain(heap, (unsigned)i);
+        int r = fill_domain(s, &domain);
 
         if (r < 0)
             return r;

@@ -51,15 +51,15 @@ static int holds_lowest(XenSource *s, nodeid_t node)
     return 0;
 }
 
-/* 1: dma->width is what Xen uses; 0: it cannot be known; negative: the call that *call names failed. */
-static int find_width(XenSource *s, XenDma *dma, const char **call)
+/* 1: *ret_width is what Xen uses; 0: it cannot be known; negative: the call that *call names failed. */
+static int find_width(XenSource *s, unsigned *ret_width, const char **call)
 {
     _cleanup_free_ char *commandline = NULL;
     nodeid_t first;
     int r;
 
     if (count_nodes(s->rows, &first) <= 1) {
-        dma->width = 0;
+        *ret_width = 0;
         return 1;
     }
     *call = "xen_version (command line)";
@@ -67,18 +67,29 @@ static int find_width(XenSource *s, XenDma *dma, const char **call)
     if (r < 0)
         return r;
     *call = "availheap";
-    dma->width = dma_bits_from_commandline(commandline);
-    if (dma->width)
+    *ret_width = dma_bits_from_commandline(commandline);
+    if (*ret_width)
         return 1;
     if (first == NODE_NONE)
         return 0;
     r = holds_lowest(s, first);
     if (r > 0)
-        dma->width = dma_bits_from_node(0, s->rows->nodes[first].size / XEN_PAGE_SIZE);
+        *ret_width = dma_bits_from_node(0, s->rows->nodes[first].size / XEN_PAGE_SIZE);
     return r;
 }
 
-static int read_low(XenSource *s, NodeRow *row, nodeid_t node)
+/* 0, or as find_width(). A width that was found once stays in force until there is a new one. */
+static int learn_width(XenSource *s, const char **call)
+{
+    unsigned width = 0;
+    int r = find_width(s, &width, call);
+
+    if (r > 0)
+        s->dma = (XenDma){.known = true, .width = width};
+    return MIN(r, 0);
+}
+
+int xen_fetch_low(XenSource *s, NodeRow *row, nodeid_t node)
 {
     uint64_t bytes = 0;
     int r = 0;
@@ -101,14 +112,12 @@ int xen_read_low(XenSource *s)
 
         if (row->size == ROW_HOLE || row->low != VALUE_UNKNOWN)
             continue;
-        if (!s->dma.known) { /* for the first such node, not at all where Xen says */
-            r = find_width(s, &s->dma, &call);
-            if (r == 0)
-                return 0;
-            s->dma.known = r > 0;
-        }
-        if (r >= 0)
-            r = read_low(s, row, i);
+        if (s->dma.due) /* for the first such node, not at all where Xen says */
+            r = learn_width(s, &call);
+        if (r == 0 && !s->dma.known)
+            return 0;
+        if (r == 0)
+            r = xen_fetch_low(s, row, i);
     }
     return r < 0 ? xen_call_failed(s, ERROR_XEN, call, r) : 0;
 }

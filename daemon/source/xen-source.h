@@ -43,21 +43,36 @@ typedef struct XenTopology {
     Bitmap online;
 } XenTopology;
 
-typedef enum XenHeapState { XEN_HEAP_UNASKED, XEN_HEAP_PRESENT, XEN_HEAP_MISSING } XenHeapState;
+typedef enum XenHeapState { XEN_HEAP_UNKNOWN, XEN_HEAP_PRESENT, XEN_HEAP_MISSING } XenHeapState;
+
+#define XEN_HEAP_RETRIES 8u /* of an operation that says -ERANGE or gets nowhere, in one reading */
 
 typedef struct XenHeap {
+    bool asked; /* since the start, or since all was to be read again */
     XenHeapState state;
     uint32_t features; /* XEN_NUMA_HEAP_F_* */
     uint32_t node_size, domain_size, n_nodes, n_orders;
     uint8_t *buffer;
     size_t buffer_size;
     uint32_t first;   /* domid from which to go on */
-    unsigned retries; /* of DOMAINS, left in this collection */
+    unsigned retries; /* of DOMAINS, left in this reading */
 } XenHeap;
+
+typedef struct XenHeapDomain {
+    struct xen_numa_heap_domain fixed;
+    const uint8_t *pages; /* in the buffer; n_nodes numbers, not aligned */
+} XenHeapDomain;
+
+/* A list of domains as it is read, page by page. */
+typedef struct XenList {
+    XenDomInfo *infos;
+    size_t n, room;
+    uint32_t first; /* domid from which to go on */
+} XenList;
 
 /* The DMA width of a Xen that does not say what is `low` itself. */
 typedef struct XenDma {
-    bool known;
+    bool known, due;
     unsigned width; /* 0: nothing is set aside */
 } XenDma;
 
@@ -100,6 +115,7 @@ typedef struct XenSource {
 
     XenTopology topology;
     XenHeap heap;
+    XenHeap heap_now; /* what a reading for a decision has to itself: its buffer and where it is */
     XenDma dma;
     XenDevices devices;
     /* The last complete list, by domid: what it said, and what is known of each. */
@@ -116,13 +132,12 @@ typedef struct XenSource {
     int budget, checked; /* left of this step; and when the clock was looked at */
     uint64_t step_us;    /* when it began */
     HostRows *rows;      /* of the collection under way */
-    XenDomInfo *listing; /* LIST: so far, */
-    size_t n_listing, room;
-    uint32_t first;    /* domid from which to go on */
-    size_t cursor;     /* HOST: part; DEVICES: device; VCPUS, NAMES, CHECK: domain */
-    bool has_fresh;    /* affinities or names were read */
-    VcpuRows *reading; /* VCPUS: those of the domain under the cursor, */
-    uint32_t vcpu;     /* read so far */
+    XenList listing;     /* LIST: so far */
+    uint32_t first;      /* CHECK: domid from which to go on */
+    size_t cursor;       /* HOST: part; DEVICES: device; VCPUS, NAMES, CHECK: domain */
+    bool has_fresh;      /* affinities or names were read */
+    VcpuRows *reading;   /* VCPUS: those of the domain under the cursor, */
+    uint32_t vcpu;       /* read so far */
 } XenSource;
 
 /* After each call: what it cost. The step goes on while s->budget is above 0. */
@@ -162,8 +177,29 @@ int xen_check_domains(XenSource *s);
 int xen_read_firmware(XenSource *s);
 /* pools; */
 int xen_read_pools(XenSource *s);
-/* `low` of the nodes by availheap, where XENMEM_numa_heap did not say. */
+/* `low` of the nodes by availheap, where XENMEM_numa_heap did not say; */
 int xen_read_low(XenSource *s);
+/* of one node, whose size and free memory are known, once the DMA width is. 0, or the call's error. */
+int xen_fetch_low(XenSource *s, NodeRow *row, nodeid_t node);
+/* The next page of a list that has room. 1: more to come; 0: complete; -EBADMSG: out of order; or the call's error. */
+int xen_list_make_room(XenList *list);
+int xen_list_fetch(XenSource *s, XenList *list);
+
+/*
+ * XENMEM_numa_heap. The records of all nodes, or the next ones of domains, in heap->buffer: how many, or the call's
+ * error. heap->first is where to go on; from XEN_NUMA_HEAP_END on there are no more. -ELOOP: it gets nowhere.
+ */
+int xen_heap_fetch_nodes(XenSource *s, XenHeap *heap);
+int xen_heap_fetch_domains(XenSource *s, XenHeap *heap);
+/* The record of a node in the buffer; of the i-th domain in it, and its pages by node. 0 or -ENOMEM. */
+int xen_heap_fill_node(const XenHeap *heap, NodeRow *node, nodeid_t n);
+XenHeapDomain xen_heap_domain(const XenHeap *heap, unsigned i);
+int xen_heap_copy_pages(const XenHeap *heap, const XenHeapDomain *from, size_t n_nodes, uint64_t **ret_pages);
+/* It does not fail for once: the hypervisor does not have it, or does not want to say. */
+bool xen_heap_is_denied(int error);
+
+/* As SourceOps.read_memory. */
+int xen_read_memory(Source *source, HostMemory **ret_memory);
 /* xenstore: connects when it is not; takes its events: as SourceOps.dispatch. */
 int xen_store_connect(XenSource *s);
 int xen_store_dispatch(XenSource *s);
@@ -183,3 +219,5 @@ static inline size_t xen_mask_size(uint32_t n_bits)
 }
 
 void known_domain_done(KnownDomain *known);
+/* A domain whose handle is all zeros (dom0's, most often) has no UUID. */
+bool xen_has_uuid(const XenDomInfo *info);

@@ -65,9 +65,8 @@ static void drop_collection(XenSource *s)
     s->devices.due |= s->devices.next != NULL;
     free(s->devices.next);
     s->devices.next = NULL;
-    free(s->listing);
-    s->listing = NULL;
-    s->n_listing = s->room = 0;
+    free(s->listing.infos);
+    s->listing = (XenList){0};
 }
 
 static int xen_begin(Source *source, bool full)
@@ -151,8 +150,8 @@ static int xen_reload(Source *source, char **ret_error)
 
     s->tables_due = true;
     s->view_due = s->view != NULL;
-    s->heap.state = XEN_HEAP_UNASKED;
-    s->dma.known = false;
+    s->heap.asked = false;
+    s->dma.due = true;
     s->full = s->names_all = true;
     return 0;
 }
@@ -176,6 +175,7 @@ static void xen_free(Source *source)
     free(s->devices.list);
     firmware_unref(s->firmware);
     free(s->heap.buffer);
+    free(s->heap_now.buffer);
     free(s->version);
     xen_calls_free(s->calls);
     if (s->epoll_fd >= 0)
@@ -188,6 +188,7 @@ static const SourceOps xen_ops = {
     .step = xen_step,
     .event_fd = xen_event_fd,
     .dispatch = xen_dispatch,
+    .read_memory = xen_read_memory,
     .reload = xen_reload,
     .free = xen_free,
 };
@@ -210,7 +211,7 @@ int xen_source_new_on(XenCalls *calls, HardwareView view, Source **ret_source)
     s->view = view;
     s->tables_due = true;
     s->view_due = view != NULL;
-    s->devices.due = true;
+    s->dma.due = s->devices.due = true;
     *ret_source = &s->source;
     return 0;
 }

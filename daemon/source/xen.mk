@@ -14,6 +14,7 @@ xen_source_files = \
 	daemon/source/xen-firmware.c \
 	daemon/source/xen-heap.c \
 	daemon/source/xen-low.c \
+	daemon/source/xen-memory.c \
 	daemon/source/xen-names.c \
 	daemon/source/xen-pools.c \
 	daemon/source/xen-report.c \
@@ -41,6 +42,8 @@ xen_unit_tests = \
 	tests/unit/test-xen-heap \
 	tests/unit/test-xen-live \
 	tests/unit/test-xen-memory \
+	tests/unit/test-xen-read-faults \
+	tests/unit/test-xen-read-memory \
 	tests/unit/test-xen-topology
 check_PROGRAMS += $(xen_unit_tests)
 TESTS += $(xen_unit_tests)
@@ -85,6 +88,12 @@ tests_unit_test_xen_memory_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAG
 tests_unit_test_xen_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=free \
 	-Wl,--wrap=strdup,--wrap=strndup,--wrap=asprintf,--wrap=vasprintf,--wrap=__asprintf_chk,--wrap=__vasprintf_chk
 tests_unit_test_xen_memory_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+tests_unit_test_xen_read_faults_SOURCES = tests/unit/test-xen-read-faults.c tests/unit/xen-host.c tests/unit/xen-host.h
+tests_unit_test_xen_read_faults_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_xen_read_faults_LDADD = libfakexen.la $(CMOCKA_LIBS)
+tests_unit_test_xen_read_memory_SOURCES = tests/unit/test-xen-read-memory.c $(xen_oracle_files)
+tests_unit_test_xen_read_memory_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(JSON_C_CFLAGS)
+tests_unit_test_xen_read_memory_LDADD = libfakexen.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_xen_topology_SOURCES = tests/unit/test-xen-topology.c
 tests_unit_test_xen_topology_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_xen_topology_LDADD = libfakexen.la $(CMOCKA_LIBS)

@@ -49,7 +49,8 @@ static void put_domain(const FakeXen *fake, const FakeDomain *domain, uint8_t *r
     struct xen_numa_heap_domain fixed = {.domid = domain->info.domid,
                                          .flags = domain->heap_flags,
                                          .total = domain->info.tot_pages,
-                                         .extra = domain->extra};
+                                         .extra = domain->extra,
+                                         .claimed = domain->info.outstanding_pages};
 
     memcpy(fixed.handle, domain->info.handle, sizeof(fixed.handle));
     memcpy(record, &fixed, sizeof(fixed));

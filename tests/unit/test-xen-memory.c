@@ -229,6 +229,34 @@ static void test_short(void **state)
         json_object_put(twin[i]);
 }
 
+/* A reading for a decision gives it all, or -ENOMEM; a call that memory was short for is like any that fails. */
+static void test_short_for_a_decision(void **state)
+{
+    FakeXen *fake = xen_host_new(true);
+    _cleanup_(source_free_p) Source *source = fake_xen_source(fake);
+    bool came_to_it = true;
+    unsigned failed = 0, kept = 0;
+
+    host_rows_free(fake_xen_collect(source, true));
+    for (unsigned skip = 0; came_to_it; skip++) {
+        long live = memory.live;
+        HostMemory *read = NULL;
+        int r;
+
+        make_short(skip, true);
+        r = source->ops->read_memory(source, &read);
+        memory.armed = false;
+        came_to_it = memory.n > skip;
+        assert_int_equal(r == 0, read != NULL);
+        assert_int_equal(r, came_to_it && !read ? -ENOMEM : 0);
+        failed += r < 0;
+        host_memory_free(read);
+        kept += memory.live != live;
+    }
+    assert_in_range(failed, 8, 40);
+    assert_in_range(kept, 0, 1); /* the buffer for records */
+}
+
 /* The source itself. */
 static void test_short_at_start(void **state)
 {
@@ -254,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"test_short_on_stock_xen", test_short, NULL, NULL, NULL},
         {"test_short_on_patched_xen", test_short, NULL, NULL, &yes},
+        cmocka_unit_test(test_short_for_a_decision),
         cmocka_unit_test(test_short_at_start),
     };
 
