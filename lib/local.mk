@@ -47,6 +47,7 @@ libcore_la_SOURCES = \
 	lib/core/sim-balloon.c \
 	lib/core/sim-domain.c \
 	lib/core/sim-host.c lib/core/sim-host.h \
+	lib/core/sim-memory.c \
 	lib/core/sim-node.c lib/core/sim-node.h \
 	lib/core/sim-parts.h \
 	lib/core/slit.c lib/core/slit.h \

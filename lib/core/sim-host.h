@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "host-memory.h"
 #include "placement.h"
 
 /*
@@ -37,6 +38,8 @@ DEFINE_CLEANUP(SimHost *, sim_host_free)
 
 /* What the host's hypercalls say now; valid until it changes. */
 const HostRows *sim_host_rows(const SimHost *host);
+/* What a source reads of it for a decision (host-memory.h), without names. NULL when memory is short. */
+HostMemory *sim_host_memory(const SimHost *host);
 
 /*
  * A domain to start. Texts and sets are borrowed for the call. A zeroed one with pool ROW_NO_POOL, memory and vcpus is
