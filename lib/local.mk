@@ -36,7 +36,21 @@ libcore_la_SOURCES = \
 	lib/core/ledger-reconcile.c \
 	lib/core/ledger-write.c \
 	lib/core/locality.c lib/core/locality.h \
+	lib/core/placement.c lib/core/placement.h \
+	lib/core/placement-candidates.c \
+	lib/core/placement-cores.c \
+	lib/core/placement-document.c lib/core/placement-document.h \
+	lib/core/placement-growth.c \
+	lib/core/placement-nodes.c \
+	lib/core/placement-parts.h \
+	lib/core/placement-rank.c \
+	lib/core/placement-reason.c \
 	lib/core/placement-request.c lib/core/placement-request.h \
+	lib/core/placement-result.c \
+	lib/core/placement-sets.c \
+	lib/core/placement-split.c \
+	lib/core/placement-spread.c \
+	lib/core/placement-vcpus.c \
 	lib/core/policy.c lib/core/policy.h \
 	lib/core/remote-host.c lib/core/remote-host.h \
 	lib/core/reservation.c lib/core/reservation.h \

@@ -128,8 +128,7 @@ int locality_meter_new(Snapshot *s, LocalityMeter **ret_meter)
     return 0;
 }
 
-/* The CPUs a vCPU runs on: its hard set within the pool, narrowed to its soft set where that leaves any. */
-static int effective_set(const Bitmap *pool, const VcpuRow *vcpu, Bitmap *set)
+int locality_effective_set(const Bitmap *pool, const VcpuRow *vcpu, Bitmap *set)
 {
     int r = bitmap_and(set, &vcpu->hard, pool);
 
@@ -234,7 +233,7 @@ int locality_measure(LocalityMeter *meter, Domain *domain, size_t *work)
         if (!row->vcpus->rows[i].online)
             continue;
         *work += 10 + s->n_cpus / 16; /* some passes over its sets */
-        r = effective_set(pool, &row->vcpus->rows[i], &meter->scratch);
+        r = locality_effective_set(pool, &row->vcpus->rows[i], &meter->scratch);
         if (r == 0 && !(run.n && bitmap_equal(&run.spread->set, &meter->scratch))) {
             share += end_run(s, &run, row->node_pages, sum);
             *work += 2 * s->n_nodes;

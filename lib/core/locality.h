@@ -21,3 +21,8 @@ LocalityMeter *locality_meter_free(LocalityMeter *meter);              /* takes 
  * at. 0 or -ENOMEM.
  */
 int locality_measure(LocalityMeter *meter, Domain *domain, size_t *work);
+
+/*
+ * The CPUs a vCPU runs on: its hard set within the pool, narrowed to its soft set where that leaves any. 0 or -ENOMEM.
+ */
+int locality_effective_set(const Bitmap *pool, const VcpuRow *vcpu, Bitmap *set);

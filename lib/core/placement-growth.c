@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "placement-parts.h"
+
+#include <string.h>
+
+/*
+ * Where there are too many sets to look at them all, sets are grown: from every node, the nearest one next, but only
+ * such that the number of nodes aimed at can still be enough. The aim is first the smallest number that could do at
+ * all, as if the largest nodes were all near, and then more, by steps that double. The last aim is all nodes, which
+ * take whatever can be taken.
+ *
+ * A step ends within a set where it must, so all that is known of the set is kept.
+ */
+
+#define GROWTH_WORK 200000u /* of one step */
+#define STARTS_LATER 64u    /* nodes to start from once the first aim has failed */
+
+void search_end_growth(PlacementSearch *q)
+{
+    Growth *g = &q->growth;
+
+    for (size_t i = 0; g->rows && i < q->n_sites; i++)
+        free(g->rows[i]);
+    free(g->rows);
+    free(g->memory_of);
+    free(g->room_of);
+    free(g->rooms);
+    free(g->taken);
+    free(g->worst);
+    free(g->sum);
+    *g = (Growth){0};
+}
+
+static int begin(PlacementSearch *q, const Stage *stage)
+{
+    Growth *g = &q->growth;
+
+    g->rows = new_array(q->n_sites, sizeof(*g->rows));
+    g->memory_of = new_array(q->n_pick + 1, sizeof(*g->memory_of));
+    g->room_of = new_array(q->n_pick + 1, sizeof(*g->room_of));
+    g->rooms = new_array(q->n_sites, sizeof(*g->rooms));
+    g->taken = new_array(q->n_sites, sizeof(*g->taken));
+    g->worst = new_array(q->n_sites, sizeof(*g->worst));
+    g->sum = new_array(q->n_sites, sizeof(*g->sum));
+    if (!g->rows || !g->memory_of || !g->room_of || !g->rooms || !g->taken || !g->worst || !g->sum)
+        return -ENOMEM;
+    g->begun = true;
+    g->level = stage->from;
+    return 0;
+}
+
+static uint64_t memory_needed(const PlacementSearch *q)
+{
+    return q->ask.memory + q->overhead;
+}
+
+static uint64_t room_needed(const PlacementSearch *q)
+{
+    return q->growth.level == LEVEL_MEMORY ? 0 : q->request.vcpus;
+}
+
+static int compare_descending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x < y) - (x > y);
+}
+
+static void sum_up(uint64_t *values, size_t n)
+{
+    qsort(values + 1, n, sizeof(*values), compare_descending);
+    for (size_t i = 1; i <= n; i++)
+        values[i] = add_saturating(values[i], values[i - 1]);
+}
+
+static void find_rooms(PlacementSearch *q)
+{
+    for (size_t i = 0; i < q->n_sites; i++) {
+        uint16_t site = (uint16_t)i;
+        CpuSum sum;
+
+        set_sum_cpus(q, &site, 1, true, &sum);
+        q->growth.rooms[i] = q->growth.level == LEVEL_CORES ? sum.room : sum.cpus;
+    }
+}
+
+/* The smallest number to pick that could do; more than there are: none. */
+static size_t find_least(const PlacementSearch *q)
+{
+    const Growth *g = &q->growth;
+    uint64_t memory = 0, room = 0;
+    size_t n = q->n_base ? 0 : 2;
+
+    for (size_t i = 0; i < q->n_base; i++) {
+        memory = add_saturating(memory, q->sites[q->base[i]].available);
+        room += g->rooms[q->base[i]];
+    }
+    while (n <= q->n_pick &&
+           (add_saturating(memory, g->memory_of[n]) < memory_needed(q) || room + g->room_of[n] < room_needed(q)))
+        n++;
+    return n;
+}
+
+/* False: the level cannot be reached. */
+static bool begin_level(PlacementSearch *q)
+{
+    Growth *g = &q->growth;
+
+    find_rooms(q);
+    g->memory_of[0] = g->room_of[0] = 0;
+    for (size_t i = 0; i < q->n_pick; i++) {
+        g->memory_of[i + 1] = q->sites[q->pick[i]].available;
+        g->room_of[i + 1] = g->rooms[q->pick[i]];
+    }
+    sum_up(g->memory_of, q->n_pick);
+    sum_up(g->room_of, q->n_pick);
+    g->least = g->target = g->checked = find_least(q);
+    g->step = 1;
+    g->start = 0;
+    g->level_begun = true;
+    return g->least <= q->n_pick;
+}
+
+/* Of one site: to and from every other the longer way, then the sum of both. */
+static const uint32_t *distance_row(PlacementSearch *q, size_t site)
+{
+    uint32_t **row = &q->growth.rows[site];
+
+    if (*row)
+        return *row;
+    *row = new_array(2 * q->n_sites, sizeof(**row));
+    for (size_t i = 0; *row && i < q->n_sites; i++) {
+        uint32_t to = search_distance(q, q->sites[site].id, q->sites[i].id);
+        uint32_t from = search_distance(q, q->sites[i].id, q->sites[site].id);
+
+        (*row)[i] = MAX(to, from);
+        (*row)[q->n_sites + i] = to == DISTANCE_NONE || from == DISTANCE_NONE ? 0 : to + from;
+    }
+    q->work += 4 * q->n_sites;
+    return *row;
+}
+
+static int add(PlacementSearch *q, uint16_t site)
+{
+    Growth *g = &q->growth;
+    const uint32_t *row = distance_row(q, site);
+
+    if (!row)
+        return -ENOMEM;
+    g->taken[site] = true;
+    g->memory = add_saturating(g->memory, q->sites[site].available);
+    g->room += g->rooms[site];
+    for (size_t i = 0; i < q->n_sites; i++) {
+        g->worst[i] = MAX(g->worst[i], row[i]);
+        g->sum[i] += row[q->n_sites + i];
+    }
+    q->work += q->n_sites;
+    return 0;
+}
+
+static int begin_set(PlacementSearch *q)
+{
+    Growth *g = &q->growth;
+    int r = 0;
+
+    memset(g->taken, 0, q->n_sites * sizeof(*g->taken));
+    memset(g->worst, 0, q->n_sites * sizeof(*g->worst));
+    memset(g->sum, 0, q->n_sites * sizeof(*g->sum));
+    g->memory = g->room = g->size = 0;
+    g->growing = true;
+    for (size_t i = 0; r == 0 && i < q->n_base; i++)
+        r = add(q, q->base[i]);
+    if (r == 0 && g->target > 0 && g->worst[q->pick[g->start]] != DISTANCE_NONE) {
+        r = add(q, q->pick[g->start]);
+        g->size = 1;
+    }
+    return r;
+}
+
+static bool is_nearer(const PlacementSearch *q, uint16_t a, uint16_t b)
+{
+    const Growth *g = &q->growth;
+
+    if (g->worst[a] != g->worst[b])
+        return g->worst[a] < g->worst[b];
+    if (g->sum[a] != g->sum[b])
+        return g->sum[a] < g->sum[b];
+    return q->sites[a].available > q->sites[b].available;
+}
+
+/* The nearest site with which the aim can still be reached; UINT16_MAX: none. */
+static uint16_t find_next(PlacementSearch *q)
+{
+    const Growth *g = &q->growth;
+    uint16_t next = UINT16_MAX;
+    size_t more = g->target - g->size - 1; /* after this one */
+    uint64_t memory = add_saturating(g->memory, g->memory_of[more]), room = g->room + g->room_of[more];
+
+    for (size_t i = 0; i < q->n_pick; i++) {
+        uint16_t site = q->pick[i];
+
+        if (g->taken[site] || g->worst[site] == DISTANCE_NONE || (next != UINT16_MAX && !is_nearer(q, site, next)) ||
+            add_saturating(memory, q->sites[site].available) < memory_needed(q) ||
+            room + g->rooms[site] < room_needed(q))
+            continue;
+        next = site;
+    }
+    q->work += 4 * q->n_pick;
+    return next;
+}
+
+static int try_set(PlacementSearch *q, const Stage *stage)
+{
+    uint16_t members[NODES_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->n_sites; i++)
+        if (q->growth.taken[i])
+            members[n++] = (uint16_t)i;
+    return n ? search_try(q, stage, members, n) : 0;
+}
+
+/* Something no larger fits already. */
+static bool is_beaten(const PlacementSearch *q)
+{
+    const Found *best = &q->best[q->growth.level];
+
+    return best->found && best->verdict.n <= q->n_base + q->growth.size;
+}
+
+/* 1: there is more to do with this set. */
+static int grow_set(PlacementSearch *q, const Stage *stage)
+{
+    Growth *g = &q->growth;
+    int r = g->growing ? 0 : begin_set(q);
+
+    while (r == 0) {
+        uint16_t next;
+
+        if (q->work > GROWTH_WORK)
+            return 1;
+        if (g->size >= g->checked)
+            r = try_set(q, stage);
+        if (r < 0 || g->size >= g->target || is_beaten(q))
+            break;
+        next = find_next(q);
+        if (next == UINT16_MAX)
+            break;
+        r = add(q, next);
+        g->size++;
+    }
+    g->growing = false;
+    return r;
+}
+
+/* Every start of one aim. 1: there is more to do. */
+static int grow_sets(PlacementSearch *q, const Stage *stage)
+{
+    Growth *g = &q->growth;
+    size_t each = g->target > g->least && q->n_pick > STARTS_LATER ? q->n_pick / STARTS_LATER : 1;
+
+    for (; g->start < q->n_pick; g->start += each) {
+        int r = grow_set(q, stage);
+
+        if (r != 0)
+            return r;
+        if (g->target == 0) /* the base alone, wherever one starts */
+            break;
+    }
+    return 0;
+}
+
+static void aim_higher(PlacementSearch *q)
+{
+    Growth *g = &q->growth;
+
+    g->checked = g->target + 1;
+    g->target = MIN(g->target + g->step, q->n_pick);
+    g->step *= 2;
+    if (g->target == q->n_pick)
+        g->checked = g->least;
+    g->start = 0;
+}
+
+int search_grow(PlacementSearch *q, const Stage *stage)
+{
+    Growth *g = &q->growth;
+    int r = g->begun ? 0 : begin(q, stage);
+
+    while (r == 0 && g->level <= stage->to) {
+        if (g->level_begun || begin_level(q))
+            r = grow_sets(q, stage);
+        if (r != 0 || q->best[g->level].found)
+            return r;
+        if (g->target < q->n_pick) {
+            aim_higher(q);
+        } else {
+            g->level++;
+            g->level_begun = false;
+        }
+    }
+    return r;
+}

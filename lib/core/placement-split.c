@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "placement-parts.h"
+
+#include <string.h>
+
+/*
+ * What Xen's domain builder does with a node affinity: each extent comes from the next node of the set, round robin,
+ * that still has one of that size. So after any number of extents all nodes have got the same number, but for those
+ * that had no more, and but for one: as water fills basins of different depth. The level is looked for, instead of
+ * giving extent by extent.
+ */
+
+#define MIB (UINT64_C(1) << 20)
+#define PV_OVERHEAD_VCPU MIB
+#define OVERHEAD_MIB UINT64_C(4096)
+
+uint64_t placement_overhead(const PlacementRequest *request)
+{
+    uint64_t overhead = request->vcpus * PV_OVERHEAD_VCPU, maximum = MAX(request->max_memory, request->memory);
+
+    if (request->type != DOMAIN_TYPE_PV)
+        overhead += (maximum / MIB + (maximum % MIB != 0)) * OVERHEAD_MIB;
+    return overhead;
+}
+
+uint64_t placement_chunk_bytes(const Snapshot *s, nodeid_t id, unsigned order)
+{
+    const Node *node = &s->nodes[id];
+    uint64_t bytes = 0;
+
+    for (size_t i = order; i < node->n_free_chunks; i++) {
+        uint64_t each = i < 44 ? (uint64_t)s->page_size << i : UINT64_MAX, n = node->free_chunks[i];
+
+        bytes = add_saturating(bytes, n && each > UINT64_MAX / n ? UINT64_MAX : n * each);
+    }
+    return bytes;
+}
+
+uint64_t placement_extents(const Snapshot *s, nodeid_t id, unsigned order)
+{
+    const Node *node = &s->nodes[id];
+    uint64_t withheld = sub_saturating(node->free, node->available);
+
+    if (!node->free_chunks)
+        return node->available;
+    return MIN(node->available, sub_saturating(placement_chunk_bytes(s, id, order), withheld));
+}
+
+static uint64_t step_bytes(const SplitAsk *ask, Step step)
+{
+    return ask->page << STEP_ORDER(step);
+}
+
+/*
+ * Bytes in chunks large enough that are still free. Small extents come out of the smallest chunks that are large
+ * enough; when these are used up, a larger chunk is broken.
+ */
+static uint64_t chunks_left(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+{
+    uint64_t size = step_bytes(ask, step), smaller;
+
+    if (step != STEP_1G)
+        return sub_saturating(site->chunks[step], used);
+    smaller = sub_saturating(site->chunks[STEP_2M], site->chunks[STEP_1G]);
+    used = sub_saturating(used, smaller);
+    return sub_saturating(site->chunks[STEP_1G], (used / size + (used % size != 0)) * size);
+}
+
+/* Extents of the step that the site can still give. */
+static uint64_t supply(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+{
+    uint64_t bytes = sub_saturating(site->available, used);
+
+    if (ask->chunks && site->chunks[STEP_PAGE] != UINT64_MAX)
+        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), site->withheld));
+    return bytes / step_bytes(ask, step);
+}
+
+/* Of n extents, what round robin gives the node that is `place` nodes behind the first. */
+static uint64_t even_part(uint64_t n_extents, size_t n, size_t place)
+{
+    return n_extents / n + (place < n_extents % n);
+}
+
+/* Extents that the nodes give when none gives more than `level`. */
+static uint64_t sum_at(const Share *shares, size_t n, uint64_t level)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum = add_saturating(sum, MIN(shares[i].supply, level));
+    return sum;
+}
+
+/* The lowest level at which the nodes give so many extents, which they have. */
+static uint64_t find_level(const Share *shares, size_t n, uint64_t n_extents)
+{
+    uint64_t low = n_extents / n, high = n_extents;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (sum_at(shares, n, middle) >= n_extents)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Fills `extents` of the shares; the node that got the last one is before *cursor afterwards. */
+static void give_uneven(Share *shares, size_t n, uint64_t n_extents, size_t *cursor)
+{
+    uint64_t level = find_level(shares, n, n_extents), surplus = sum_at(shares, n, level) - n_extents;
+    size_t last = *cursor;
+
+    /* Of the last round, which begins at the cursor, those behind get nothing. */
+    for (size_t i = 0; i < n; i++)
+        shares[i].extents = MIN(shares[i].supply, level);
+    for (size_t i = n; i-- > 0;) {
+        Share *share = &shares[(*cursor + i) % n];
+
+        if (share->supply < level || level == 0)
+            continue;
+        if (surplus == 0) {
+            last = (*cursor + i + 1) % n;
+            break;
+        }
+        share->extents--;
+        surplus--;
+    }
+    *cursor = last;
+}
+
+/* Gives up to so many extents; returns how many could be given. */
+static uint64_t give(const SplitAsk *ask, Share *shares, size_t n, Step step, uint64_t n_extents, size_t *cursor,
+                     bool *even)
+{
+    bool enough = true;
+
+    for (size_t i = 0; i < n; i++) {
+        shares[i].supply = supply(ask, shares[i].site, step, shares[i].bytes);
+        shares[i].extents = even_part(n_extents, n, (i + n - *cursor) % n);
+        enough = enough && shares[i].supply >= shares[i].extents;
+    }
+    if (enough) {
+        *cursor = (*cursor + n_extents % n) % n;
+    } else {
+        *even = false;
+        n_extents = MIN(n_extents, sum_at(shares, n, UINT64_MAX));
+        give_uneven(shares, n, n_extents, cursor);
+    }
+    for (size_t i = 0; i < n; i++)
+        shares[i].bytes += shares[i].extents * step_bytes(ask, step);
+    return n_extents;
+}
+
+/* Gives the memory, rounded up to pages. *last is the node that got the last extent. */
+static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *split, size_t *last)
+{
+    static const Step pv[] = {STEP_2M, STEP_PAGE}, others[] = {STEP_2M, STEP_1G, STEP_2M, STEP_PAGE};
+    const Step *steps = ask->pv ? pv : others;
+    size_t n_steps = ask->pv ? ARRAY_SIZE(pv) : ARRAY_SIZE(others), cursor = 0;
+    uint64_t left = ask->memory + (ask->page - ask->memory % ask->page) % ask->page;
+
+    for (size_t i = 0; i < n_steps; i++) {
+        uint64_t size = step_bytes(ask, steps[i]), wanted = left, given;
+
+        if (i == 0 && !ask->pv) /* guests' addresses of the first GiB have holes */
+            wanted = MIN(left, step_bytes(ask, STEP_1G));
+        wanted /= size;
+        given = wanted ? give(ask, shares, n, steps[i], wanted, &cursor, &split->even) : 0;
+        if (given)
+            *last = (cursor + n - 1) % n;
+        left -= given * size;
+        if (given < wanted && (!ask->smaller || steps[i] == STEP_PAGE)) {
+            split->missing = (wanted - given) * size;
+            return;
+        }
+    }
+}
+
+static uint64_t proportion(uint64_t of, uint64_t part, uint64_t whole)
+{
+    return (uint64_t)((unsigned __int128)of * part / whole);
+}
+
+/* In proportion to the memory, the remainder to the last. Returns the bytes that nodes have no room for. */
+static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
+{
+    uint64_t rest = ask->overhead, excess = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        Share *share = &shares[i];
+        uint64_t room = sub_saturating(share->site->available, share->bytes);
+
+        share->overhead = i + 1 < n ? proportion(ask->overhead, share->bytes, ask->memory) : rest;
+        rest -= share->overhead;
+        if (share->overhead <= room)
+            continue;
+        excess += share->overhead - room;
+        if (ask->anywhere)
+            share->overhead = room;
+    }
+    return excess;
+}
+
+static uint64_t move_overhead(Share *shares, size_t n, uint64_t excess)
+{
+    for (size_t i = 0; excess > 0 && i < n; i++) {
+        Share *share = &shares[i];
+        uint64_t room = sub_saturating(share->site->available, share->bytes + share->overhead);
+
+        share->overhead += MIN(room, excess);
+        excess -= MIN(room, excess);
+    }
+    return excess;
+}
+
+void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split)
+{
+    uint64_t excess;
+    size_t last = 0;
+
+    *ret_split = (Split){.even = true};
+    for (size_t i = 0; i < n; i++)
+        shares[i].bytes = shares[i].overhead = 0;
+    give_memory(ask, shares, n, ret_split, &last);
+    if (ret_split->missing)
+        return;
+    shares[last].bytes -= (ask->page - ask->memory % ask->page) % ask->page;
+    excess = share_overhead(ask, shares, n);
+    ret_split->missing = ask->anywhere ? move_overhead(shares, n, excess) : excess;
+}
