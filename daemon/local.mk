@@ -8,11 +8,13 @@ libnumadxend_la_SOURCES = \
 	daemon/clock.h \
 	daemon/collector.c daemon/collector.h \
 	daemon/count.h \
+	daemon/ledger-store.c daemon/ledger-store.h \
 	daemon/log.c daemon/log.h \
 	daemon/manager.c daemon/manager.h \
 	daemon/options.c daemon/options.h \
 	daemon/settings.c daemon/settings.h \
 	daemon/settings-parse.c \
+	daemon/state.c daemon/state.h \
 	daemon/publish/bus.c daemon/publish/bus.h \
 	daemon/publish/callers.c daemon/publish/callers.h \
 	daemon/publish/documents.c daemon/publish/documents.h \

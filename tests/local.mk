@@ -54,6 +54,7 @@ table_headers = tests/unit/unit.h tests/unit/tables.h tests/unit/firmware-host.h
 fuzz_tests = \
 	tests/fuzz/fuzz-cpulist \
 	tests/fuzz/fuzz-hostdesc \
+	tests/fuzz/fuzz-ledger \
 	tests/fuzz/fuzz-settings \
 	tests/fuzz/fuzz-slit \
 	tests/fuzz/fuzz-srat
@@ -61,6 +62,8 @@ tests_fuzz_fuzz_cpulist_SOURCES = tests/fuzz/fuzz-cpulist.c $(fuzz_files)
 tests_fuzz_fuzz_cpulist_LDFLAGS = $(fuzz_flags)
 tests_fuzz_fuzz_hostdesc_SOURCES = tests/fuzz/fuzz-hostdesc.c $(fuzz_files)
 tests_fuzz_fuzz_hostdesc_LDFLAGS = $(fuzz_flags)
+tests_fuzz_fuzz_ledger_SOURCES = tests/fuzz/fuzz-ledger.c $(fuzz_files)
+tests_fuzz_fuzz_ledger_LDFLAGS = $(fuzz_flags)
 tests_fuzz_fuzz_settings_SOURCES = tests/fuzz/fuzz-settings.c daemon/settings.c daemon/settings-parse.c $(fuzz_files)
 tests_fuzz_fuzz_settings_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
 tests_fuzz_fuzz_settings_LDADD = libcore.la $(INIH_LIBS)
@@ -77,7 +80,7 @@ else
 fuzz_files = tests/fuzz/fuzz.h tests/fuzz/replay.c
 TESTS += $(fuzz_tests)
 endif
-EXTRA_DIST += tests/fuzz/hostdesc.dict tests/fuzz/settings.dict tests/fuzz/srat.dict
+EXTRA_DIST += tests/fuzz/hostdesc.dict tests/fuzz/ledger.dict tests/fuzz/settings.dict tests/fuzz/srat.dict
 fuzz-programs: $(fuzz_tests)
 .PHONY: fuzz-programs
 
@@ -102,3 +105,4 @@ EXTRA_DIST += tests/CASES.md tests/tap.py $(tree_tests) proto/xen_numa_heap.h
 include tests/integration/local.mk
 include tests/golden/local.mk
 include tests/unit/hwloc.mk
+include tests/unit/ledger.mk
