@@ -40,7 +40,7 @@ struct Collector {
     HostRows *rows; /* complete, to be captured and sealed */
     Seal *seal;
     uint64_t generation;
-    uint64_t interval_us, headroom;
+    uint64_t interval_us;
 
     CapturedFunction captured; /* NULL: nobody has asked for a capture */
     void *captured_userdata;
@@ -161,7 +161,6 @@ static int begin_seal(Collector *c)
     const SealOptions options = {
         .generation = c->generation + 1,
         .time_us = (int64_t)clock_us(CLOCK_REALTIME),
-        .headroom = c->headroom,
     };
 
     return seal_new(TAKE_PTR(c->rows), &options, &c->seal);
@@ -316,9 +315,9 @@ void collector_set_interval(Collector *c, uint64_t interval_us)
     tick_by(c, clock_us(CLOCK_MONOTONIC) + interval_us); /* what is due is not put off */
 }
 
-void collector_set_headroom(Collector *c, uint64_t headroom)
+int collector_read_memory(Collector *c, HostMemory **ret_memory)
 {
-    c->headroom = headroom;
+    return c->source->ops->read_memory(c->source, ret_memory);
 }
 
 int collector_capture(Collector *c, CapturedFunction captured, void *userdata)

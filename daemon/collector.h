@@ -29,8 +29,8 @@ Collector *collector_free(Collector *collector); /* takes NULL, returns NULL */
 
 /* How often a collection begins from now on; the default is COLLECTION_INTERVAL_US. */
 void collector_set_interval(Collector *collector, uint64_t interval_us);
-/* Bytes of each node that are not to be promised, from the next snapshot on; the default is 0. */
-void collector_set_headroom(Collector *collector, uint64_t headroom);
+/* As SourceOps.read_memory, which is what decisions are made on between collections. */
+int collector_read_memory(Collector *collector, HostMemory **ret_memory);
 
 /*
  * Captures the host: what a full collection reads that begins now, or as soon as may be, as a host description.

@@ -3,11 +3,14 @@
 
 #include "manager.h"
 
+#include "books.h"
 #include "clock.h"
 #include "collector.h"
 #include "count.h"
 #include "log.h"
+#include "placer.h"
 #include "publish/bus.h"
+#include "publish/sim.h"
 #include "settings.h"
 
 #include <inttypes.h>
@@ -18,15 +21,19 @@
 #include <systemd/sd-daemon.h>
 
 /*
- * Owns the loop and ties its parts together: the collector brings snapshots, the bus shows them, the service
- * manager hears how it goes. The name is asked for only with the first snapshot in hand, so that a call that
+ * Owns the loop and ties its parts together: the collector brings snapshots, the books take off what is promised, the
+ * placer promises, the bus shows what is true then, the service manager hears how it goes. The name is asked for only with the first snapshot in hand, so that a call that
  * started the daemon (D-Bus activation) waits for an answer instead of getting none.
  */
 
 typedef struct Manager {
     const Options *options;
     sd_event *event;
+    Source *source; /* the collector's */
     Collector *collector;
+    LedgerStore *store;
+    Books *books;
+    Placer *placer;
     Bus *bus;
     Stats stats;
     Snapshot *snapshot;
@@ -43,6 +50,9 @@ static ExitStatus exit_status(int error)
 static void manager_done(Manager *m)
 {
     bus_free(m->bus);
+    placer_free(m->placer);
+    books_free(m->books);
+    ledger_store_free(m->store);
     collector_free(m->collector);
     snapshot_unref(m->snapshot);
     sd_event_unref(m->event);
@@ -106,18 +116,39 @@ static void keep_snapshot(Manager *m, Snapshot *snapshot)
     m->reopened = false;
 }
 
+/* What the books say from now on. */
+static void on_published(Snapshot *snapshot, void *userdata)
+{
+    Manager *m = userdata;
+
+    bus_set_snapshot(m->bus, snapshot);
+    log_new_warnings(snapshot, m->snapshot);
+    notify_status(snapshot, m->snapshot);
+    if (!m->snapshot && bus_own_name(m->bus, on_owned, m) < 0)
+        sd_event_exit(m->event, EXIT_NO_BUS);
+    keep_snapshot(m, snapshot);
+}
+
+static int on_read_memory(HostMemory **ret_memory, void *userdata)
+{
+    Manager *m = userdata;
+
+    return collector_read_memory(m->collector, ret_memory);
+}
+
+static void on_ended(const char *token, void *userdata)
+{
+    Manager *m = userdata;
+
+    bus_reservation_ended(m->bus, token);
+}
+
 static void on_collected(Snapshot *snapshot, void *userdata)
 {
     Manager *m = userdata;
 
-    if (snapshot) {
-        bus_set_snapshot(m->bus, snapshot);
-        log_new_warnings(snapshot, m->snapshot);
-        notify_status(snapshot, m->snapshot);
-        if (!m->snapshot && bus_own_name(m->bus, on_owned, m) < 0)
-            sd_event_exit(m->event, EXIT_NO_BUS);
-        keep_snapshot(m, snapshot);
-    }
+    if (snapshot)
+        books_collected(m->books, snapshot);
     end_reload(m);
 }
 
@@ -156,7 +187,13 @@ static int load_settings(const Manager *m, Settings *ret_settings, char **ret_er
 static void apply_settings(Manager *m, const Settings *settings)
 {
     collector_set_interval(m->collector, settings->interval_ms * 1000);
-    collector_set_headroom(m->collector, settings->headroom);
+    books_set_headroom(m->books, settings->headroom);
+    placer_set(m->placer, &(PlacerSettings){.policy = settings->policy,
+                                            .ttl_ms = settings->ttl_ms,
+                                            .gather_ms = settings->gather_ms,
+                                            .gather_max_ms = settings->gather_max_ms,
+                                            .reservations = settings->reservations,
+                                            .per_uid = settings->per_uid});
     m->bus->limit.per_s = (unsigned)settings->requests_per_s;
 }
 
@@ -211,7 +248,8 @@ static int add_signals(Manager *m)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGHUP);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0 || signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+        signal(SIGXFSZ, SIG_IGN) == SIG_ERR) /* a write then fails with EFBIG */
         return -errno;
     r = sd_event_add_signal(m->event, NULL, SIGTERM, on_stop, m);
     if (r >= 0)
@@ -245,8 +283,30 @@ static int open_collector(Manager *m, const Options *options)
         log_error("%s", why ? why : strerror(-r));
         return r;
     }
+    m->source = source;
     r = collector_new(m->event, TAKE_PTR(source), &m->stats, on_collected, m, &m->collector);
     return r < 0 ? log_error_errno(r, "cannot set up the collection: %m") : 0;
+}
+
+/* Which host a ledger is of: this one, or one that is described in a file. */
+static char *host_identity(const Options *options)
+{
+    return options->host ? realpath(options->host, NULL) : strdup("xen");
+}
+
+static int open_books(Manager *m, const Options *options)
+{
+    static const BooksHooks hooks = {.read_memory = on_read_memory, .publish = on_published, .ended = on_ended};
+    _cleanup_free_ char *host = host_identity(options);
+    Ledger *ledger = NULL;
+    int r = host ? ledger_store_open(options->state, host, &m->store, &ledger) : log_error_errno(-errno, "%m");
+
+    if (r < 0)
+        return r;
+    r = books_new(m->event, m->store, ledger, &hooks, m, &m->books);
+    if (r >= 0)
+        r = placer_new(m->event, m->books, &m->stats, &m->placer);
+    return r < 0 ? log_error_errno(r, "cannot set up placement: %m") : 0;
 }
 
 static int load_first_settings(const Manager *m, Settings *ret_settings)
@@ -276,10 +336,17 @@ ExitStatus manager_run(const Options *options)
     r = open_collector(&m, options);
     if (r < 0)
         return exit_status(r);
+    r = open_books(&m, options);
+    if (r < 0)
+        return exit_status(r);
     r = bus_new(m.event, options->bus, &m.stats, &m.bus);
     if (r < 0)
         return r == -EACCES || r == -EPERM ? EXIT_NOT_PERMITTED : EXIT_NO_BUS;
     bus_set_capture(m.bus, capture, &m);
+    bus_set_placer(m.bus, m.placer, m.books);
+    r = sim_publish(m.bus, m.source);
+    if (r < 0)
+        return EXIT_FAILED;
     apply_settings(&m, &settings);
     log_settings("settings", &settings);
     r = sd_event_loop(m.event);

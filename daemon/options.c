@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include "log.h"
+#include "state.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -21,6 +22,8 @@ static const char help[] =
     "  --bus ADDRESS      use this bus instead of the system bus\n"
     "  --config FILE      read the settings from this file; SIGHUP reads it again\n"
     "                     (without this: " OPTIONS_CONFIG ", where there is one)\n"
+    "  --state-dir DIR    keep reservations here over a restart of the daemon; made where there is\n"
+    "                     none (without this: $RUNTIME_DIRECTORY, else " STATE_DIRECTORY ")\n"
     "  --bus-introspect   print the D-Bus interface as XML and exit\n"
     "  --version          print the version and exit\n"
     "  --help             print this and exit\n"
@@ -78,11 +81,12 @@ static int refuse_option(const struct option *all, int why, const char *given)
 
 int options_parse(int argc, char **argv, Options *ret_options)
 {
-    enum { OPTION_HOST = 256, OPTION_BUS, OPTION_CONFIG, OPTION_INTROSPECT, OPTION_VERSION, OPTION_HELP };
+    enum { OPTION_HOST = 256, OPTION_BUS, OPTION_CONFIG, OPTION_STATE, OPTION_INTROSPECT, OPTION_VERSION, OPTION_HELP };
     static const struct option names[] = {
         {"host", required_argument, NULL, OPTION_HOST},
         {"bus", required_argument, NULL, OPTION_BUS},
         {"config", required_argument, NULL, OPTION_CONFIG},
+        {"state-dir", required_argument, NULL, OPTION_STATE},
         {"bus-introspect", no_argument, NULL, OPTION_INTROSPECT},
         {"version", no_argument, NULL, OPTION_VERSION},
         {"help", no_argument, NULL, OPTION_HELP},
@@ -103,6 +107,9 @@ int options_parse(int argc, char **argv, Options *ret_options)
         case OPTION_CONFIG:
             options.config = optarg;
             break;
+        case OPTION_STATE:
+            options.state = optarg;
+            break;
         case OPTION_INTROSPECT:
             options.command = COMMAND_INTROSPECT;
             break;
@@ -119,7 +126,8 @@ int options_parse(int argc, char **argv, Options *ret_options)
         log_error("%s: takes no arguments", argv[optind]);
         return usage_error();
     }
-    if (check_value("host", options.host) || check_value("bus", options.bus) || check_value("config", options.config))
+    if (check_value("host", options.host) || check_value("bus", options.bus) || check_value("config", options.config) ||
+        check_value("state-dir", options.state))
         return OPTIONS_E_USAGE;
     *ret_options = options;
     return 0;

@@ -11,6 +11,7 @@ typedef struct Options {
     Command command;
     const char *host;   /* a host description; NULL: this Xen host */
     const char *bus;    /* address; NULL: the system bus */
+    const char *state;  /* directory of the ledger; NULL: $RUNTIME_DIRECTORY, else STATE_DIRECTORY */
     const char *config; /* a configuration file that must be there; NULL: OPTIONS_CONFIG */
 } Options;
 

@@ -9,6 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 	export NX_SRCDIR='$(abs_top_srcdir)' NX_BUILDDIR='$(abs_top_builddir)' PYTHONPATH='$(abs_top_srcdir)/tests';
 
 unit_tests = \
+	tests/unit/test-account \
 	tests/unit/test-acpi \
 	tests/unit/test-base64 \
 	tests/unit/test-bitmap \
@@ -29,6 +30,7 @@ check_PROGRAMS += $(unit_tests)
 TESTS += $(unit_tests)
 
 LDADD = libcore.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
+tests_unit_test_account_SOURCES = tests/unit/test-account.c $(unit_headers)
 tests_unit_test_acpi_SOURCES = tests/unit/test-acpi.c $(table_headers)
 tests_unit_test_acpi_LDADD = libfakexen.la $(CMOCKA_LIBS)
 tests_unit_test_base64_SOURCES = tests/unit/test-base64.c $(unit_headers)
@@ -106,3 +108,4 @@ include tests/integration/local.mk
 include tests/golden/local.mk
 include tests/unit/hwloc.mk
 include tests/unit/ledger.mk
+include tests/unit/place.mk

@@ -109,6 +109,19 @@ static void bound_write(sd_bus *bus)
         (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 }
 
+/* A name has no owner any more: a caller has gone, if it is a unique one. */
+static int on_left(sd_bus_message *signal, void *userdata, sd_bus_error *ret_error)
+{
+    Bus *b = userdata;
+    const char *name;
+
+    if (sd_bus_message_read(signal, "s", &name) < 0)
+        return 0;
+    requests_left(b, name);
+    place_left(b, name);
+    return 0;
+}
+
 static int serve(Bus *b)
 {
     int r = sd_bus_set_method_call_timeout(b->bus, ANSWER_TIMEOUT_US);
@@ -124,6 +137,11 @@ static int serve(Bus *b)
                                 "org.freedesktop.DBus.Local", "Disconnected", on_disconnected, b);
     if (r >= 0)
         r = requests_init(b);
+    if (r >= 0) /* one match for all: one for each sender would come too late for who leaves at once */
+        r = sd_bus_add_match_async(b->bus, NULL,
+                                   "type='signal',sender='org.freedesktop.DBus',path='/org/freedesktop/DBus',"
+                                   "interface='org.freedesktop.DBus',member='NameOwnerChanged',arg2=''",
+                                   on_left, NULL, b);
     if (r >= 0)
         r = sd_event_add_post(b->event, &b->next_due, on_next_due, b);
     if (r >= 0)
@@ -133,7 +151,7 @@ static int serve(Bus *b)
     return r < 0 ? log_error_errno(r, "cannot set up the bus connection: %m") : 0;
 }
 
-int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_bus)
+int bus_new(sd_event *event, const char *address, Stats *stats, Bus **ret_bus)
 {
     Bus *b = calloc(1, sizeof(*b));
     int r;
@@ -142,7 +160,7 @@ int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_
         return log_error_errno(-ENOMEM, "cannot set up the bus connection: %m");
     b->event = event;
     b->limit.per_s = LIMIT_REQUESTS_PER_S;
-    b->documents.stats = stats;
+    b->documents.stats = b->stats = stats;
     r = connect_bus(address, &b->bus);
     if (r >= 0)
         r = serve(b);
@@ -160,6 +178,7 @@ Bus *bus_free(Bus *b)
         return NULL;
     requests_done(b);
     gather_done(&b->gather);
+    place_done(b);
     sd_event_source_disable_unref(b->patience);
     sd_bus_close_unref(b->bus); /* without a flush, which a stuck bus would hold up */
     documents_set(&b->documents, NULL);
@@ -241,4 +260,18 @@ void bus_set_capture(Bus *b, CaptureFunction capture, void *userdata)
 void bus_captured(Bus *b, int error, const char *text, size_t size)
 {
     gather_answer(&b->gather, error, text, size);
+}
+
+void bus_set_placer(Bus *b, Placer *placer, const Books *books)
+{
+    b->place.placer = placer;
+    b->place.books = books;
+}
+
+void bus_reservation_ended(Bus *b, const char *token)
+{
+    int r = sd_bus_emit_signal(b->bus, BUS_PATH, BUS_INTERFACE, "ReservationExpired", "s", token);
+
+    if (r < 0 && r != -ENOTCONN)
+        log_errno(LOG_WARNING, r, "cannot tell the bus that a reservation has ended, ignoring: %m");
 }

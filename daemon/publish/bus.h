@@ -5,7 +5,10 @@
 #include "documents.h"
 #include "gather.h"
 #include "limit.h"
+#include "place.h"
 #include "request.h"
+
+#include "daemon/source/source.h"
 
 #include <systemd/sd-bus.h>
 
@@ -27,6 +30,9 @@ struct Bus {
     Limit limit;
     Requests requests;
     Gather gather;
+    PlaceCalls place;
+    Source *simulated; /* borrowed; of the Sim interface */
+    Stats *stats; /* borrowed */
     OwnedFunction owned;
     void *userdata; /* of owned */
     sd_event_source *patience;
@@ -37,7 +43,7 @@ struct Bus {
  * EXIT_NO_BUS: a service without its bus is of no use, and a new start finds the new bus.
  * 0 or negative; it has logged why.
  */
-int bus_new(sd_event *event, const char *address, const Stats *stats, Bus **ret_bus);
+int bus_new(sd_event *event, const char *address, Stats *stats, Bus **ret_bus);
 Bus *bus_free(Bus *bus); /* takes NULL, returns NULL */
 
 /*
@@ -51,6 +57,11 @@ int bus_own_name(Bus *bus, OwnedFunction owned, void *userdata);
 void bus_set_capture(Bus *bus, CaptureFunction capture, void *userdata);
 /* What came of it. */
 void bus_captured(Bus *bus, int error, const char *text, size_t size);
+
+/* Who decides on placements, and what is true; both borrowed, before the first call can come. */
+void bus_set_placer(Bus *bus, Placer *placer, const Books *books);
+/* Tells that an open reservation has ended by itself. */
+void bus_reservation_ended(Bus *bus, const char *token);
 
 /*
  * What is answered from now on; tells the bus what has changed. While a text of the last one is being built for those

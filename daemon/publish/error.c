@@ -8,7 +8,11 @@
 #define PREFIX "org.numadxen.NumadXen1.Error."
 
 static const char *const names[_BUS_ERROR_MAX] = {
+    [BUS_ERROR_NO_FIT] = PREFIX "NoFit",
+    [BUS_ERROR_INVALID_REQUEST] = PREFIX "InvalidRequest",
     [BUS_ERROR_UNKNOWN_DOMAIN] = PREFIX "UnknownDomain",
+    [BUS_ERROR_UNKNOWN_TOKEN] = PREFIX "UnknownToken",
+    [BUS_ERROR_EXPIRED] = PREFIX "Expired",
     [BUS_ERROR_UNSUPPORTED] = PREFIX "Unsupported",
     [BUS_ERROR_LIMIT_REACHED] = PREFIX "LimitReached",
 };

@@ -5,7 +5,11 @@
 
 /* Conditions that callers see, as D-Bus error names. */
 typedef enum BusError {
+    BUS_ERROR_NO_FIT,
+    BUS_ERROR_INVALID_REQUEST,
     BUS_ERROR_UNKNOWN_DOMAIN,
+    BUS_ERROR_UNKNOWN_TOKEN,
+    BUS_ERROR_EXPIRED,
     BUS_ERROR_UNSUPPORTED,
     BUS_ERROR_LIMIT_REACHED,
     _BUS_ERROR_MAX,

@@ -8,7 +8,6 @@
 #include "reply.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /*
  * A capture tells domains' names, UUIDs and what the firmware says, so not everybody gets it. Who asks is the bus's own
@@ -41,12 +40,12 @@ void gather_answer(Gather *gather, int error, const char *text, size_t size)
 }
 
 /* The caller's user is known. */
-static int begin(Bus *bus, const Request *request)
+static int begin(Bus *bus, Request *request)
 {
     Gather *gather = &bus->gather;
     int r;
 
-    if (request->uid != 0 && request->uid != geteuid())
+    if (!request_is_privileged(request))
         return sd_bus_reply_method_errorf(request->call, SD_BUS_ERROR_ACCESS_DENIED, "only root may capture the host");
     if (gather->n == GATHER_CALLS_MAX)
         return bus_reply_error(request->call, BUS_ERROR_LIMIT_REACHED, "%u captures are waiting already",
@@ -60,5 +59,5 @@ static int begin(Bus *bus, const Request *request)
 
 int gather_call(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
-    return request_add(userdata, call, begin, true);
+    return request_add(userdata, call, begin, ADMIT_LIMITED);
 }

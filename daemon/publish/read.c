@@ -23,34 +23,34 @@ static int answer_document(Bus *bus, sd_bus_message *call, DocumentKind kind)
     return r < 0 ? r : reply_text(call, document->text, document->size);
 }
 
-static int answer_status(Bus *bus, const Request *request)
+static int answer_status(Bus *bus, Request *request)
 {
     return answer_document(bus, request->call, DOCUMENT_STATUS);
 }
 
 int read_get_status(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
-    return request_add(userdata, call, answer_status, true);
+    return request_add(userdata, call, answer_status, ADMIT_LIMITED);
 }
 
-static int answer_topology(Bus *bus, const Request *request)
+static int answer_topology(Bus *bus, Request *request)
 {
     return answer_document(bus, request->call, DOCUMENT_TOPOLOGY);
 }
 
 int read_get_topology(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
-    return request_add(userdata, call, answer_topology, true);
+    return request_add(userdata, call, answer_topology, ADMIT_LIMITED);
 }
 
-static int answer_topology_xml(Bus *bus, const Request *request)
+static int answer_topology_xml(Bus *bus, Request *request)
 {
     return answer_document(bus, request->call, DOCUMENT_TOPOLOGY_XML);
 }
 
 int read_get_topology_xml(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
-    return request_add(userdata, call, answer_topology_xml, true);
+    return request_add(userdata, call, answer_topology_xml, ADMIT_LIMITED);
 }
 
 static bool is_listed(const DomainRow *row)
@@ -86,7 +86,7 @@ static int append_domain(sd_bus_message *reply, const Snapshot *snapshot, const 
                                  row->total_pages * snapshot->page_size);
 }
 
-static int answer_domains(Bus *bus, const Request *request)
+static int answer_domains(Bus *bus, Request *request)
 {
     _cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
     const Snapshot *snapshot = bus->documents.snapshot;
@@ -110,7 +110,7 @@ static int answer_domains(Bus *bus, const Request *request)
 
 int read_list_domains(sd_bus_message *call, void *userdata, sd_bus_error *ret_error)
 {
-    return request_add(userdata, call, answer_domains, false);
+    return request_add(userdata, call, answer_domains, ADMIT_ALL);
 }
 
 static int reply_domain_memory(sd_bus_message *call, const Snapshot *snapshot, const DomainRow *row)

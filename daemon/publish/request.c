@@ -5,6 +5,7 @@
 #include "error.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /*
  * Three things may keep a request waiting, and none may hold up the loop or grow without bound.
@@ -24,6 +25,8 @@
 
 static void request_free(Request *request)
 {
+    if (request->work)
+        request->work_free(request->work);
     sd_bus_message_unref(request->call);
     sd_bus_slot_unref(request->lookup);
     free(request);
@@ -44,30 +47,44 @@ static bool may_write(Bus *bus)
     return sd_bus_get_n_queued_write(bus->bus, &n) < 0 || n < WRITES_MAX;
 }
 
-/* Answers what can be answered, oldest first. */
-static void answer_admitted(Bus *bus)
+/* Answers one that is admitted. -EAGAIN: it is being built; else it is gone from the queue. */
+static int answer_one(Bus *bus, size_t i)
+{
+    Request *request = bus->requests.items[i];
+    int r = request->answer(bus, request);
+
+    if (r == -EAGAIN)
+        return r;
+    if (r < 0 && r != -ENOTCONN)
+        (void)sd_bus_reply_method_errno(request->call, r, NULL);
+    remove_request(&bus->requests, i);
+    return 0;
+}
+
+/* Answers what can be answered of those that are urgent, or of the others, oldest first. Whether one is being built. */
+static bool answer_some(Bus *bus, bool urgent)
 {
     Requests *requests = &bus->requests;
-    bool building = false;
     size_t i = 0;
 
     while (i < requests->n && may_write(bus)) {
-        Request *request = requests->items[i];
-        int r;
+        const Request *request = requests->items[i];
 
-        if (!request->admitted) {
+        if (!request->admitted || (request->admission == ADMIT_PRIVILEGED) != urgent)
             i++;
-            continue;
-        }
-        r = request->answer(bus, request);
-        if (r == -EAGAIN) {
-            building = true;
-            break;
-        }
-        if (r < 0 && r != -ENOTCONN)
-            (void)sd_bus_reply_method_errno(request->call, r, NULL);
-        remove_request(requests, i);
+        else if (answer_one(bus, i) == -EAGAIN)
+            return true;
     }
+    return false;
+}
+
+/* What changes something goes before what reads: a start of a domain does not wait for a document. */
+static void answer_admitted(Bus *bus)
+{
+    Requests *requests = &bus->requests;
+    bool building = answer_some(bus, true);
+
+    building |= answer_some(bus, false);
     (void)sd_event_source_set_enabled(requests->drained, requests->n > 0 ? SD_EVENT_ON : SD_EVENT_OFF);
     (void)sd_event_source_set_enabled(requests->work, building ? SD_EVENT_ON : SD_EVENT_OFF);
 }
@@ -94,15 +111,22 @@ static int refuse_over_limit(Bus *bus, sd_bus_message *call)
     return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED, "more than %u requests a second", bus->limit.per_s);
 }
 
+bool request_is_privileged(const Request *request)
+{
+    return request->uid == 0 || request->uid == geteuid();
+}
+
 /* Whether the user may; if not, the call has been answered. */
-static bool admit(Bus *bus, sd_bus_message *call, uid_t uid)
+static bool admit(Bus *bus, Request *request, uid_t uid)
 {
     uint64_t now = 0;
 
-    if (sd_event_now(bus->event, CLOCK_MONOTONIC, &now) < 0 || limit_take(&bus->limit, uid, now))
-        return true;
-    (void)refuse_over_limit(bus, call);
-    return false;
+    request->uid = uid;
+    request->admitted = (request->admission == ADMIT_PRIVILEGED && request_is_privileged(request)) ||
+                        sd_event_now(bus->event, CLOCK_MONOTONIC, &now) < 0 || limit_take(&bus->limit, uid, now);
+    if (!request->admitted)
+        (void)refuse_over_limit(bus, request->call);
+    return request->admitted;
 }
 
 /* The bus says who a sender is, or that it is gone. Goes on with all requests of that sender. */
@@ -118,9 +142,7 @@ static void settle(Bus *bus, const char *sender, const sd_bus_error *error, uid_
         else if (error) {
             (void)sd_bus_reply_method_error(request->call, error);
             remove_request(requests, i);
-        } else if (admit(bus, request->call, uid)) {
-            request->admitted = true;
-            request->uid = uid;
+        } else if (admit(bus, request, uid)) {
             request->lookup = sd_bus_slot_unref(request->lookup); /* asked no longer */
             i++;
         } else
@@ -160,40 +182,61 @@ static bool is_asked(const Requests *requests, const char *sender)
 }
 
 /* Sets `admitted` or starts a lookup. 1: the call has been answered with an error. */
-static int begin_request(Bus *bus, Request *request, bool limited)
+static int begin_request(Bus *bus, Request *request)
 {
     const char *sender = sd_bus_message_get_sender(request->call);
     uid_t uid;
 
-    request->admitted = !limited;
-    if (!limited)
+    request->admitted = request->admission == ADMIT_ALL;
+    if (request->admitted)
         return 0;
     if (!sender)
         return -EINVAL;
-    if (callers_find(&bus->callers, sender, &uid)) {
-        request->admitted = true;
-        request->uid = uid;
-        return admit(bus, request->call, uid) ? 0 : 1;
-    }
+    if (callers_find(&bus->callers, sender, &uid))
+        return admit(bus, request, uid) ? 0 : 1;
     if (is_asked(&bus->requests, sender))
         return 0;
     return MIN(0, sd_bus_call_method_async(bus->bus, &request->lookup, "org.freedesktop.DBus", "/org/freedesktop/DBus",
                                            "org.freedesktop.DBus", "GetConnectionUnixUser", on_uid, bus, "s", sender));
 }
 
-int request_add(Bus *bus, sd_bus_message *call, AnswerFunction answer, bool limited)
+/* How many wait that are urgent, or that are not: readers do not take the room of those who change something. */
+static size_t count_waiting(const Requests *requests, bool urgent)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < requests->n; i++)
+        n += (requests->items[i]->admission == ADMIT_PRIVILEGED) == urgent;
+    return n;
+}
+
+void requests_left(Bus *bus, const char *sender)
+{
+    Requests *requests = &bus->requests;
+
+    for (size_t i = 0; i < requests->n;) {
+        const char *from = sd_bus_message_get_sender(requests->items[i]->call);
+
+        if (from && strcmp(from, sender) == 0)
+            remove_request(requests, i);
+        else
+            i++;
+    }
+}
+
+int request_add(Bus *bus, sd_bus_message *call, AnswerFunction answer, Admission admission)
 {
     Requests *requests = &bus->requests;
     Request *request;
     int r;
 
-    if (requests->n == REQUESTS_MAX)
+    if (count_waiting(requests, admission == ADMIT_PRIVILEGED) == REQUESTS_MAX)
         return bus_reply_error(call, BUS_ERROR_LIMIT_REACHED, "%u requests are waiting already", REQUESTS_MAX);
     request = calloc(1, sizeof(*request));
     if (!request)
         return -ENOMEM;
-    *request = (Request){.call = sd_bus_message_ref(call), .answer = answer, .uid = (uid_t)-1};
-    r = begin_request(bus, request, limited);
+    *request = (Request){.call = sd_bus_message_ref(call), .answer = answer, .admission = admission, .uid = (uid_t)-1};
+    r = begin_request(bus, request);
     if (r != 0) {
         request_free(request);
         return r;

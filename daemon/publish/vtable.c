@@ -4,6 +4,7 @@
 #include "vtable.h"
 
 #include "gather.h"
+#include "place.h"
 #include "read.h"
 
 #define OPEN SD_BUS_VTABLE_UNPRIVILEGED /* who may call is the bus policy's to say */
@@ -26,6 +27,15 @@ const sd_bus_vtable bus_vtable[] = {
                             read_get_domain_memory, OPEN),
     SD_BUS_METHOD_WITH_ARGS("Gather", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", host), gather_call, OPEN),
 
+    SD_BUS_METHOD_WITH_ARGS("Explain", SD_BUS_ARGS("a{sv}", request), SD_BUS_RESULT("s", placement), place_explain,
+                            OPEN),
+    SD_BUS_METHOD_WITH_ARGS("Place", SD_BUS_ARGS("a{sv}", request), SD_BUS_RESULT("s", token, "a{sv}", placement),
+                            place_call, OPEN),
+    SD_BUS_METHOD_WITH_ARGS("Commit", SD_BUS_ARGS("s", token, "u", domid), SD_BUS_NO_RESULT, place_commit, OPEN),
+    SD_BUS_METHOD_WITH_ARGS("Release", SD_BUS_ARGS("s", token), SD_BUS_NO_RESULT, place_release, OPEN),
+
+    SD_BUS_SIGNAL_WITH_ARGS("DomainPlaced", SD_BUS_ARGS("u", domid, "s", token), 0),
+    SD_BUS_SIGNAL_WITH_ARGS("ReservationExpired", SD_BUS_ARGS("s", token), 0),
     SD_BUS_SIGNAL_WITH_ARGS("TopologyChanged", SD_BUS_ARGS("t", generation), 0),
 
     SD_BUS_VTABLE_END,

@@ -92,32 +92,20 @@ static int copy_nodes(Snapshot *s, const Snapshot *base)
     return 0;
 }
 
-static uint64_t known(uint64_t value)
-{
-    return value == VALUE_UNKNOWN ? 0 : value;
-}
-
-/* Contract, section 3, "Node memory". */
-static void compute_available(Node *node, uint64_t headroom)
-{
-    uint64_t available = sub_saturating(node->free, known(node->low));
-
-    available = sub_saturating(available, known(node->claimed));
-    available = sub_saturating(available, node->reserved);
-    node->available = sub_saturating(available, headroom);
-}
-
-static int account_node(Node *node, const NodeRow *row, uint64_t reserved, const AccountOptions *options)
+/* Numbers of a feature that the snapshot does not have are ignored here as well. */
+static int account_node(Node *node, const NodeRow *row, uint64_t reserved, unsigned features, uint64_t headroom)
 {
     if (!node->exists)
         return 0;
     node->free = row->free;
     node->low = row->low;
-    node->dirty = row->dirty;
-    node->claimed = row->claimed;
+    node->dirty = features & FEATURE_BIT(FEATURE_NODE_MEMORY) ? row->dirty : VALUE_UNKNOWN;
+    node->claimed = features & FEATURE_BIT(FEATURE_CLAIMS) ? row->claimed : VALUE_UNKNOWN;
     node->reserved = reserved;
-    compute_available(node, options->headroom);
-    node->n_free_chunks = row->free_chunks ? row->n_free_chunks : 0;
+    node_set_available(node, headroom);
+    if (!row->free_chunks || !(features & FEATURE_BIT(FEATURE_FREE_CHUNKS)))
+        return 0;
+    node->n_free_chunks = row->n_free_chunks;
     return copy_counts(&node->free_chunks, row->free_chunks, row->n_free_chunks);
 }
 
@@ -138,6 +126,25 @@ static uint64_t host_spare(const Snapshot *s, bool node_claims, uint64_t claimed
     return sub_saturating(free, add_saturating(reserved, claimed));
 }
 
+/* Domains that have memory on the node, or may have. */
+static uint64_t count_domains_on(const HostMemory *memory, nodeid_t node)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < memory->n_domains; i++)
+        n += !memory->domains[i].node_pages || memory->domains[i].node_pages[node] > 0;
+    return n;
+}
+
+static uint64_t node_headroom(const Snapshot *s, const HostMemory *memory, nodeid_t node, uint64_t headroom)
+{
+    if (headroom != HEADROOM_AUTO)
+        return headroom;
+    if (s->simulated || s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS))
+        return 0;
+    return HEADROOM_NODE + HEADROOM_DOMAIN * count_domains_on(memory, node);
+}
+
 static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOptions *options)
 {
     _cleanup_free_ char *buffer = new_array(s->n_nodes, sizeof(uint64_t));
@@ -148,7 +155,8 @@ static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOption
         return r;
     ledger_reserve(s->ledger, memory, reserved, &claimed);
     for (size_t i = 0; r == 0 && i < s->n_nodes; i++)
-        r = account_node(&s->nodes[i], &memory->nodes[i], reserved[i], options);
+        r = account_node(&s->nodes[i], &memory->nodes[i], reserved[i], s->features,
+                         node_headroom(s, memory, (nodeid_t)i, options->headroom));
     s->spare = host_spare(s, memory->node_claims, claimed);
     return r;
 }

@@ -164,12 +164,7 @@ static int seal_cpus(Snapshot *s, HostRows *rows)
     return count_cores(s);
 }
 
-static uint64_t known(uint64_t value)
-{
-    return value == VALUE_UNKNOWN ? 0 : value;
-}
-
-static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id, uint64_t headroom)
+static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
 {
     Node *node = &s->nodes[id];
 
@@ -183,17 +178,14 @@ static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id, uint64_t headroom)
     node->low = row->low;
     node->dirty = s->features & FEATURE_BIT(FEATURE_NODE_MEMORY) ? row->dirty : VALUE_UNKNOWN;
     node->claimed = s->features & FEATURE_BIT(FEATURE_CLAIMS) ? row->claimed : VALUE_UNKNOWN;
-    node->available = row->free;
-    node->available = sub_saturating(node->available, known(node->low));
-    node->available = sub_saturating(node->available, known(node->claimed));
-    node->available = sub_saturating(node->available, headroom);
+    node_set_available(node, 0);
     if (s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) {
         node->free_chunks = TAKE_PTR(row->free_chunks);
         node->n_free_chunks = row->n_free_chunks;
     }
 }
 
-static int seal_nodes(Snapshot *s, HostRows *rows, uint64_t headroom)
+static int seal_nodes(Snapshot *s, HostRows *rows)
 {
     _cleanup_bitmap_ Bitmap overfull = {0};
 
@@ -202,7 +194,7 @@ static int seal_nodes(Snapshot *s, HostRows *rows, uint64_t headroom)
         return -ENOMEM;
     s->n_nodes = rows->n_nodes;
     for (nodeid_t id = 0; id < s->n_nodes; id++) {
-        seal_node(s, &rows->nodes[id], id, headroom);
+        seal_node(s, &rows->nodes[id], id);
         if (s->nodes[id].free > s->nodes[id].span && bitmap_set(&overfull, id) < 0)
             return -ENOMEM;
     }
@@ -307,11 +299,11 @@ static int warn_holes(Snapshot *s)
                     "not in use: such a node is offline or does not exist, and is not listed");
 }
 
-int seal_topology(Snapshot *s, HostRows *rows, uint64_t headroom)
+int seal_topology(Snapshot *s, HostRows *rows)
 {
     int r;
 
-    if ((r = seal_nodes(s, rows, headroom)) < 0 || (r = seal_cpus(s, rows)) < 0)
+    if ((r = seal_nodes(s, rows)) < 0 || (r = seal_cpus(s, rows)) < 0)
         return r;
     seal_kinds(s);
     if ((r = warn_holes(s)) < 0 || (r = seal_distances(s, rows)) < 0 || (r = firmware_match(s, rows->firmware)) < 0 ||

@@ -4,4 +4,4 @@
 #include "snapshot.h"
 
 /* All of a snapshot but its domains; takes over from the rows what it needs. 0 or -ENOMEM. */
-int seal_topology(Snapshot *snapshot, HostRows *rows, uint64_t headroom);
+int seal_topology(Snapshot *snapshot, HostRows *rows);

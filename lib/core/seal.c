@@ -19,7 +19,6 @@ struct Seal {
     HostRows *rows;
     Snapshot *snapshot;
     LocalityMeter *meter;
-    uint64_t headroom;
     SealStage stage;
     size_t cursor; /* domain */
 };
@@ -43,6 +42,7 @@ static Snapshot *new_snapshot(HostRows *rows, const SealOptions *options)
         .total = rows->total,
         .free = rows->free,
         .claimed = rows->claimed,
+        .spare = VALUE_UNKNOWN,
         .has_dom0_view = rows->has_dom0_view,
         .dom0_nodes = rows->dom0_nodes,
         .dom0_cpus = rows->dom0_cpus,
@@ -73,7 +73,6 @@ int seal_new(HostRows *consumed, const SealOptions *options, Seal **ret_seal)
     seal = calloc(1, sizeof(*seal));
     if (!seal)
         return -ENOMEM;
-    seal->headroom = options->headroom;
     seal->snapshot = new_snapshot(rows, options);
     if (!seal->snapshot)
         return -ENOMEM;
@@ -88,7 +87,7 @@ static int seal_host(Seal *seal)
     int r = utf8_replace(&s->xen_version);
 
     if (r == 0)
-        r = seal_topology(s, seal->rows, seal->headroom);
+        r = seal_topology(s, seal->rows);
     if (r == 0)
         r = locality_meter_new(s, &seal->meter);
     if (r < 0)

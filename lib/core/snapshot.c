@@ -17,6 +17,20 @@ const char *node_kind_to_text(NodeKind kind)
     return kind_texts[kind];
 }
 
+static uint64_t known(uint64_t value)
+{
+    return value == VALUE_UNKNOWN ? 0 : value;
+}
+
+void node_set_available(Node *node, uint64_t headroom)
+{
+    uint64_t available = sub_saturating(node->free, known(node->low));
+
+    available = sub_saturating(available, known(node->claimed));
+    available = sub_saturating(available, node->reserved);
+    node->available = sub_saturating(available, headroom);
+}
+
 Snapshot *snapshot_ref(Snapshot *s)
 {
     s->refs++;

@@ -25,6 +25,12 @@ typedef struct Node {
     double vcpus; /* load: the share of all online vCPUs that may run here */
 } Node;
 
+/*
+ * Sets `available` by what else is known: what is free, less Xen's low reserve, claims, reservations and headroom
+ * (contract, section 3, "Node memory").
+ */
+void node_set_available(Node *node, uint64_t headroom);
+
 typedef struct Domain {
     DomainRow row;   /* name is valid UTF-8 or NULL; masks are cut to 0..max_cpu_id */
     double locality; /* 0..1; NAN when it cannot be known */
@@ -43,7 +49,7 @@ typedef struct Snapshot {
     unsigned features; /* FEATURE_BIT()s */
     uint32_t max_cpu_id;
     uint64_t total, free, claimed;
-    uint64_t spare;        /* bytes that host-wide claims leave to new domains; VALUE_UNKNOWN: claims do not bind */
+    uint64_t spare;        /* bytes that host-wide claims leave to new domains; VALUE_UNKNOWN: not accounted */
     struct Ledger *ledger; /* one reference; what is promised, NULL: nobody keeps a ledger */
     uint64_t boottime_us;  /* CLOCK_BOOTTIME when it was accounted, which TTLs are held against; with a ledger */
     bool has_dom0_view;
@@ -66,8 +72,7 @@ typedef struct Snapshot {
 
 typedef struct SealOptions {
     uint64_t generation;
-    int64_t time_us;   /* as Snapshot.time_us */
-    uint64_t headroom; /* bytes of each node that are not to be promised */
+    int64_t time_us; /* as Snapshot.time_us */
 } SealOptions;
 
 /*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "status.h"
 
+#include "ledger.h"
+
 #include <stdio.h>
 #include <time.h>
 
@@ -154,6 +156,33 @@ static void write_vcpus(JsonWriter *w, const DomainRow *row)
     jsonw_end(w, ']');
 }
 
+static void write_kept(JsonWriter *w, int kept)
+{
+    if (kept < 0)
+        jsonw_null(w, "kept");
+    else
+        jsonw_bool(w, "kept", kept);
+}
+
+/* What was promised to the domain, if anything was. */
+static void write_placement(JsonWriter *w, const Snapshot *s, const DomainRow *row)
+{
+    const Reservation *r = s->ledger ? ledger_find_domain(s->ledger, row->domid) : NULL;
+
+    if (!r) {
+        jsonw_null(w, "placement");
+        return;
+    }
+    jsonw_begin(w, "placement", '{');
+    jsonw_string(w, "token", r->token);
+    jsonw_begin(w, "nodes", '[');
+    for (size_t i = 0; i < r->n_memory; i++)
+        jsonw_u64(w, NULL, r->memory[i].node);
+    jsonw_end(w, ']');
+    write_kept(w, reservation_kept(r, row->node_pages, s->n_nodes, s->page_size));
+    jsonw_end(w, '}');
+}
+
 static void write_domain(JsonWriter *w, const Snapshot *s, const Domain *domain)
 {
     const DomainRow *row = &domain->row;
@@ -174,7 +203,7 @@ static void write_domain(JsonWriter *w, const Snapshot *s, const Domain *domain)
         jsonw_null(w, "node_affinity");
     write_vcpus(w, row);
     jsonw_ratio(w, "locality", domain->locality);
-    jsonw_null(w, "placement");
+    write_placement(w, s, row);
     jsonw_end(w, '}');
 }
 
@@ -187,6 +216,40 @@ void status_write_devices(JsonWriter *w, const Snapshot *s)
         jsonw_id(w, "node", s->devices[i].node);
         jsonw_end(w, '}');
     }
+    jsonw_end(w, ']');
+}
+
+static void write_reservation(JsonWriter *w, const Snapshot *s, const Reservation *r)
+{
+    char uuid[UUID_TEXT_SIZE];
+
+    jsonw_begin(w, NULL, '{');
+    jsonw_string(w, "token", r->token);
+    jsonw_string(w, "name", r->name);
+    jsonw_string(w, "uuid", r->has_uuid ? uuid_to_text(r->uuid, uuid) : NULL);
+    jsonw_begin(w, "memory", '[');
+    for (size_t i = 0; i < r->n_memory; i++) {
+        jsonw_begin(w, NULL, '{');
+        jsonw_u64(w, "node", r->memory[i].node);
+        jsonw_u64(w, "bytes", r->memory[i].bytes);
+        jsonw_end(w, '}');
+    }
+    jsonw_end(w, ']');
+    jsonw_u64(w, "overhead", reservation_overhead(r));
+    jsonw_id(w, "domid", r->domid);
+    if (r->state == RESERVATION_PENDING)
+        jsonw_u64(w, "expires_ms", (sub_saturating(r->expires_us, s->boottime_us) + 999) / 1000);
+    else
+        jsonw_null(w, "expires_ms"); /* it lasts as long as its domain is built */
+    jsonw_end(w, '}');
+}
+
+static void write_reservations(JsonWriter *w, const Snapshot *s)
+{
+    jsonw_begin(w, "reservations", '[');
+    for (size_t i = 0; s->ledger && i < s->ledger->n; i++)
+        if (reservation_is_open(s->ledger->items[i]))
+            write_reservation(w, s, s->ledger->items[i]);
     jsonw_end(w, ']');
 }
 
@@ -248,8 +311,7 @@ static void write_tail(JsonWriter *w, const Snapshot *s, const Stats *stats)
 {
     jsonw_end(w, ']');
     status_write_devices(w, s);
-    jsonw_begin(w, "reservations", '[');
-    jsonw_end(w, ']');
+    write_reservations(w, s);
     write_stats(w, stats);
     jsonw_end(w, '}');
 }

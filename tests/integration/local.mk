@@ -15,6 +15,7 @@ EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integratio
 daemon_unit_tests = \
 	tests/unit/test-collector \
 	tests/unit/test-limit \
+	tests/unit/test-placer \
 	tests/unit/test-remote \
 	tests/unit/test-settings
 check_PROGRAMS += $(daemon_unit_tests)
@@ -28,6 +29,9 @@ tests_unit_test_collector_LDADD = $(daemon_unit_ldadd)
 tests_unit_test_limit_SOURCES = tests/unit/test-limit.c tests/unit/unit.h
 tests_unit_test_limit_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_limit_LDADD = $(daemon_unit_ldadd)
+tests_unit_test_placer_SOURCES = tests/unit/test-placer.c tests/unit/unit.h tests/unit/host.h
+tests_unit_test_placer_CFLAGS = $(daemon_unit_cflags)
+tests_unit_test_placer_LDADD = $(daemon_unit_ldadd)
 tests_unit_test_remote_SOURCES = tests/unit/test-remote.c tests/unit/unit.h lib/client/ready.c lib/client/remote.c
 tests_unit_test_remote_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_remote_LDADD = libcore.la $(CMOCKA_LIBS) $(SYSTEMD_LIBS)

@@ -107,7 +107,8 @@ static void fake_free(Source *source)
     close(((Fake *)source)->fd);
 }
 
-static const SourceOps fake_ops = {fake_begin, fake_step, fake_event_fd, fake_dispatch, fake_reload, fake_free};
+static const SourceOps fake_ops = {.begin = fake_begin, .step = fake_step, .event_fd = fake_event_fd, .dispatch = fake_dispatch,
+                                   .reload = fake_reload, .free = fake_free};
 
 static void on_collected(Snapshot *snapshot, void *userdata)
 {
