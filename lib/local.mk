@@ -96,6 +96,7 @@ libnumadxen_la_SOURCES = \
 	lib/client/ready.c lib/client/ready.h \
 	lib/client/remote.c lib/client/remote.h \
 	lib/client/request.c lib/client/request.h \
+	lib/client/sim.c \
 	lib/core/bitmap.c lib/core/bitmap.h \
 	lib/core/jsonwriter.c lib/core/jsonwriter.h \
 	lib/core/remote-host.c lib/core/remote-host.h \

@@ -109,6 +109,22 @@ int numadx_commit(numadx_client *client, const char *token, uint32_t domid);
 /* Gives up what was reserved, or, once committed, the promise. */
 int numadx_release(numadx_client *client, const char *token);
 
+/*
+ * A simulated host (numad-xend --host FILE), for trying things and for tests; -EOPNOTSUPP: this host is a real one.
+ * Keys and what they mean: proto/org.numadxen.NumadXen1.Sim.xml.
+ */
+typedef struct numadx_sim_value {
+    const char *key;
+    char type; /* of D-Bus: 's' is in text, 'u' and 't' in number */
+    const char *text;
+    uint64_t number;
+} numadx_sim_value;
+
+int numadx_sim_create(numadx_client *client, const numadx_sim_value *values, size_t n, uint32_t *ret_domid);
+int numadx_sim_destroy(numadx_client *client, uint32_t domid);
+int numadx_sim_balloon(numadx_client *client, uint32_t domid, uint64_t bytes);
+int numadx_sim_fault(numadx_client *client, const char *kind, const numadx_sim_value *values, size_t n);
+
 #ifdef __cplusplus
 }
 #endif
