@@ -2,7 +2,7 @@
 nodist_systemdsystemunit_DATA = systemd/numad-xend.service
 dist_dbussystem_DATA = systemd/org.numadxen.NumadXen1.conf
 nodist_dbusservices_DATA = systemd/org.numadxen.NumadXen1.service
-dist_dbusinterfaces_DATA = proto/org.numadxen.NumadXen1.xml
+dist_dbusinterfaces_DATA = proto/org.numadxen.NumadXen1.xml proto/org.numadxen.NumadXen1.Sim.xml
 
 EXTRA_DIST += systemd/numad-xend.service.in systemd/org.numadxen.NumadXen1.service.in
 CLEANFILES += systemd/numad-xend.service systemd/org.numadxen.NumadXen1.service
