@@ -22,6 +22,9 @@ unit_tests = \
 	tests/unit/test-json \
 	tests/unit/test-locality \
 	tests/unit/test-seal \
+	tests/unit/test-sim-changes \
+	tests/unit/test-sim-host \
+	tests/unit/test-sim-rules \
 	tests/unit/test-slit \
 	tests/unit/test-srat \
 	tests/unit/test-text \
@@ -44,11 +47,15 @@ tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit
 tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/unit.h
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
 tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
+tests_unit_test_sim_changes_SOURCES = tests/unit/test-sim-changes.c $(sim_headers)
+tests_unit_test_sim_host_SOURCES = tests/unit/test-sim-host.c $(sim_headers)
+tests_unit_test_sim_rules_SOURCES = tests/unit/test-sim-rules.c $(sim_headers)
 tests_unit_test_slit_SOURCES = tests/unit/test-slit.c $(table_headers)
 tests_unit_test_srat_SOURCES = tests/unit/test-srat.c $(table_headers)
 tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)
 tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
 unit_headers = tests/unit/unit.h tests/unit/host.h
+sim_headers = tests/unit/sim.h tests/unit/hostdesc.h $(unit_headers)
 table_headers = tests/unit/unit.h tests/unit/tables.h tests/unit/firmware-host.h
 
 # Fuzz targets, tests/fuzz/fuzz-NAME.c. They replay their corpus, tests/fuzz/corpus/NAME; configured with
