@@ -45,7 +45,8 @@ typedef struct Share {
 typedef struct SplitAsk {
     uint64_t memory, overhead; /* bytes */
     uint64_t page;
-    bool pv;
+    DomainType type;
+    bool clean;    /* memory that waits to be scrubbed is not taken */
     bool chunks;   /* an extent takes a chunk as large; else any memory will do */
     bool smaller;  /* what is not to be had in large extents is taken in smaller ones */
     bool anywhere; /* what a node has no room for of its overhead is another's of the set */
@@ -80,6 +81,7 @@ typedef struct Verdict {
     CpuSum cpus;
     bool extended; /* CPUs of attached nodes are used beside the nodes' own */
     bool even;
+    bool scrubbed;            /* it fits without memory that waits to be scrubbed */
     uint64_t available, left; /* bytes, before and after */
     uint64_t chunks;          /* of 2 MiB that are free */
     uint64_t dirty;

@@ -15,7 +15,7 @@ static void add_cpus(PlacementSearch *q, nodeid_t node, CpuSum *sum)
 {
     const CpuSum *own = &q->cpus[node];
 
-    if (q->stamps[node] == q->stamp || own->cpus == 0)
+    if (q->stamps[node] == q->stamp)
         return;
     q->stamps[node] = q->stamp; /* CPUs may be local to several nodes of the set */
     sum->cores += own->cores;
@@ -108,6 +108,23 @@ static bool judge_memory(PlacementSearch *q, const uint16_t *members, size_t n, 
     return split.missing == 0;
 }
 
+/* As judge_memory(), which has filled the shares and left them as they are to be afterwards. */
+static void judge_clean(PlacementSearch *q, size_t n, Verdict *v)
+{
+    SplitAsk ask = q->ask;
+    Split split;
+
+    v->scrubbed = v->dirty == 0;
+    if (v->scrubbed)
+        return;
+    ask.clean = true;
+    split_memory(&ask, q->shares, n, &split);
+    v->scrubbed = split.missing == 0;
+    for (size_t i = 0; i < n; i++)
+        v->scrubbed = v->scrubbed && q->shares[i].bytes > 0;
+    split_memory(&q->ask, q->shares, n, &split);
+}
+
 /* The distances of a large set take long, so they come first only where they are shown. */
 void set_judge(PlacementSearch *q, const uint16_t *members, size_t n, Verdict *v)
 {
@@ -117,12 +134,14 @@ void set_judge(PlacementSearch *q, const uint16_t *members, size_t n, Verdict *v
     judge_sites(q, members, n, v);
     judge_cpus(q, members, n, v);
     q->work += 20 + 10 * n;
-    if (show && q->policy != POLICY_ANY && !judge_distances(q, members, n, v))
+    if (show && !judge_distances(q, members, n, v) && q->policy != POLICY_ANY)
         v->refused_by = REFUSED_DISTANCE;
     if (v->refused_by == REFUSED_NOT && !judge_memory(q, members, n, v))
         v->refused_by = REFUSED_MEMORY;
     if (v->refused_by == REFUSED_NOT && !show && q->policy != POLICY_ANY && !judge_distances(q, members, n, v))
         v->refused_by = REFUSED_DISTANCE;
+    if (v->refused_by == REFUSED_NOT)
+        judge_clean(q, n, v);
 }
 
 /* --- ranking --- */
@@ -175,7 +194,7 @@ static int compare_pack(const Verdict *a, const Verdict *b)
 
 static int compare_rest(const PlacementSearch *q, const Verdict *a, const Verdict *b)
 {
-    int r = q->near == NODE_NONE ? compare(a->devices, b->devices) : 0;
+    int r = q->request.near ? 0 : compare(a->devices, b->devices);
 
     if (r == 0)
         r = compare(b->chunks, a->chunks);
@@ -189,6 +208,8 @@ bool set_is_better(const PlacementSearch *q, const Verdict *a, const uint16_t *m
 
     if (r == 0)
         r = compare_distance(a, b);
+    if (r == 0) /* Xen takes other nodes' memory before it takes what is not scrubbed */
+        r = compare(b->scrubbed, a->scrubbed);
     if (r == 0)
         r = q->policy == POLICY_PACK ? compare_pack(a, b) : compare_balance(a, b);
     if (r == 0)

@@ -94,6 +94,15 @@ static bool has_local_cpus(const PlacementSearch *q)
     return q->answer.verdict.cpu_distance == 10 || q->answer.verdict.cpus.cpus > 0;
 }
 
+/* A guest may be built in extents that nobody knows the free ones of. */
+static bool may_need_huge_extents(const PlacementSearch *q)
+{
+    const Snapshot *s = q->snapshot;
+
+    return q->request.type != DOMAIN_TYPE_PV && q->ask.memory >= (uint64_t)s->page_size << STEP_ORDER(STEP_1G) &&
+           !(s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) && !s->simulated;
+}
+
 /* What was asked for, or would be better, and is not to be had. */
 static void add_caveats(Text *text, const PlacementSearch *q)
 {
@@ -111,6 +120,13 @@ static void add_caveats(Text *text, const PlacementSearch *q)
                     plural(vcpus), bitmap_weight(&q->allowed));
     else if (v->level == LEVEL_MEMORY)
         text_add(text, "; near the CPUs that it may use there is no room for its memory");
+    if (!v->scrubbed) {
+        text_add(text, "; ");
+        add_size(text, v->dirty);
+        text_add(text, " of its free memory is still being scrubbed, and until then Xen may take other nodes' memory");
+    }
+    if (may_need_huge_extents(q))
+        text_add(text, "; whether extents of 1 GiB are free there cannot be known");
     if (!pass->chunks && q->chunked)
         text_add(text, "; its free memory is in small pieces");
     if (pass->anywhere)
@@ -212,14 +228,15 @@ int search_refusal(PlacementSearch *q, char **ret_text)
 
     if (bitmap_isempty(&q->allowed)) {
         text_printf(&text, "pool %" PRIu32 " has no CPU", q->request.pool == ROW_NO_POOL ? 0 : q->request.pool);
-    } else if (s->spare != VALUE_UNKNOWN && need > s->spare) {
+        return text_take(&text, ret_text, NULL);
+    }
+    if (s->spare != VALUE_UNKNOWN && need > s->spare) {
         text_add(&text, "it needs ");
         add_size(&text, need);
         text_add(&text, ", and the host has ");
         add_size(&text, s->spare);
-        text_add(&text, " that is not claimed or promised");
-    } else {
-        add_clauses(&text, q);
+        text_add(&text, " that is not claimed or promised; ");
     }
+    add_clauses(&text, q);
     return text_take(&text, ret_text, NULL);
 }

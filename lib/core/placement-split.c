@@ -69,10 +69,10 @@ static uint64_t chunks_left(const SplitAsk *ask, const Site *site, Step step, ui
 /* Extents of the step that the site can still give. */
 static uint64_t supply(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
 {
-    uint64_t bytes = sub_saturating(site->available, used);
+    uint64_t dirty = ask->clean ? site->dirty : 0, bytes = sub_saturating(site->available, add_saturating(used, dirty));
 
     if (ask->chunks && site->chunks[STEP_PAGE] != UINT64_MAX)
-        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), site->withheld));
+        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), add_saturating(site->withheld, dirty)));
     return bytes / step_bytes(ask, step);
 }
 
@@ -155,25 +155,49 @@ static uint64_t give(const SplitAsk *ask, Share *shares, size_t n, Step step, ui
     return n_extents;
 }
 
+/*
+ * What the builder asks for, one after the other; each has the most bytes of it. A pv domain's memory has no addresses
+ * that matter. Others' may be in extents of a GiB where it begins at a multiple of one, which the first GiB does where
+ * no device model has its memory in there.
+ */
+typedef struct BuildStep {
+    Step step;
+    uint64_t most;
+} BuildStep;
+
+#define BUILD_STEPS_MAX 4u
+#define GIB (UINT64_C(1) << 30)
+static const BuildStep pv_steps[BUILD_STEPS_MAX] = {{STEP_2M, UINT64_MAX}, {STEP_PAGE, UINT64_MAX}};
+static const BuildStep pvh_steps[BUILD_STEPS_MAX] = {{STEP_1G, UINT64_MAX},
+                                                     {STEP_2M, UINT64_MAX},
+                                                     {STEP_PAGE, UINT64_MAX}};
+static const BuildStep hvm_steps[BUILD_STEPS_MAX] = {{STEP_2M, GIB},
+                                                     {STEP_1G, UINT64_MAX},
+                                                     {STEP_2M, UINT64_MAX},
+                                                     {STEP_PAGE, UINT64_MAX}};
+
+static const BuildStep *steps_of(DomainType type)
+{
+    if (type == DOMAIN_TYPE_PV)
+        return pv_steps;
+    return type == DOMAIN_TYPE_PVH ? pvh_steps : hvm_steps;
+}
+
 /* Gives the memory, rounded up to pages. *last is the node that got the last extent. */
 static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *split, size_t *last)
 {
-    static const Step pv[] = {STEP_2M, STEP_PAGE}, others[] = {STEP_2M, STEP_1G, STEP_2M, STEP_PAGE};
-    const Step *steps = ask->pv ? pv : others;
-    size_t n_steps = ask->pv ? ARRAY_SIZE(pv) : ARRAY_SIZE(others), cursor = 0;
+    const BuildStep *steps = steps_of(ask->type);
     uint64_t left = ask->memory + (ask->page - ask->memory % ask->page) % ask->page;
+    size_t cursor = 0;
 
-    for (size_t i = 0; i < n_steps; i++) {
-        uint64_t size = step_bytes(ask, steps[i]), wanted = left, given;
+    for (size_t i = 0; left > 0 && i < BUILD_STEPS_MAX && steps[i].most > 0; i++) {
+        uint64_t size = step_bytes(ask, steps[i].step), wanted = MIN(left, steps[i].most) / size, given;
 
-        if (i == 0 && !ask->pv) /* guests' addresses of the first GiB have holes */
-            wanted = MIN(left, step_bytes(ask, STEP_1G));
-        wanted /= size;
-        given = wanted ? give(ask, shares, n, steps[i], wanted, &cursor, &split->even) : 0;
+        given = wanted ? give(ask, shares, n, steps[i].step, wanted, &cursor, &split->even) : 0;
         if (given)
             *last = (cursor + n - 1) % n;
         left -= given * size;
-        if (given < wanted && (!ask->smaller || steps[i] == STEP_PAGE)) {
+        if (given < wanted && (!ask->smaller || steps[i].step == STEP_PAGE)) {
             split->missing = (wanted - given) * size;
             return;
         }
@@ -185,6 +209,13 @@ static uint64_t proportion(uint64_t of, uint64_t part, uint64_t whole)
     return (uint64_t)((unsigned __int128)of * part / whole);
 }
 
+static uint64_t room_left(const SplitAsk *ask, const Share *share)
+{
+    uint64_t room = sub_saturating(share->site->available, share->bytes + share->overhead);
+
+    return ask->clean ? sub_saturating(room, share->site->dirty) : room;
+}
+
 /* In proportion to the memory, the remainder to the last. Returns the bytes that nodes have no room for. */
 static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
 {
@@ -192,7 +223,7 @@ static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         Share *share = &shares[i];
-        uint64_t room = sub_saturating(share->site->available, share->bytes);
+        uint64_t room = room_left(ask, share);
 
         share->overhead = i + 1 < n ? proportion(ask->overhead, share->bytes, ask->memory) : rest;
         rest -= share->overhead;
@@ -205,14 +236,13 @@ static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
     return excess;
 }
 
-static uint64_t move_overhead(Share *shares, size_t n, uint64_t excess)
+static uint64_t move_overhead(const SplitAsk *ask, Share *shares, size_t n, uint64_t excess)
 {
     for (size_t i = 0; excess > 0 && i < n; i++) {
-        Share *share = &shares[i];
-        uint64_t room = sub_saturating(share->site->available, share->bytes + share->overhead);
+        uint64_t more = MIN(room_left(ask, &shares[i]), excess);
 
-        share->overhead += MIN(room, excess);
-        excess -= MIN(room, excess);
+        shares[i].overhead += more;
+        excess -= more;
     }
     return excess;
 }
@@ -230,5 +260,5 @@ void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split
         return;
     shares[last].bytes -= (ask->page - ask->memory % ask->page) % ask->page;
     excess = share_overhead(ask, shares, n);
-    ret_split->missing = ask->anywhere ? move_overhead(shares, n, excess) : excess;
+    ret_split->missing = ask->anywhere ? move_overhead(ask, shares, n, excess) : excess;
 }

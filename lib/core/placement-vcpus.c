@@ -50,7 +50,7 @@ static void set_all(Placement *placement, uint32_t hard, uint32_t soft)
 
 static bool prefers_nodes(const PlacementSearch *q)
 {
-    bool free_choice = q->policy == POLICY_ANY && search_stage(q)->spread;
+    bool free_choice = q->policy == POLICY_ANY && !q->request.has_nodes && !q->request.strict;
 
     return q->answer.verdict.level != LEVEL_MEMORY && !free_choice;
 }

@@ -18,13 +18,18 @@ static const Stage nodes_stages[] = {
     {.with_asked = true, .from = LEVEL_MEMORY, .to = LEVEL_MEMORY},
     {.to = LEVEL_MEMORY}, /* the asked nodes do not reach those that would have to be added */
 };
-static const Stage any_stages[] = {{.spread = true, .uneven = true, .to = LEVEL_MEMORY}};
+static const Stage any_stages[] = {
+    {.spread = true, .uneven = true, .to = LEVEL_MEMORY},
+    {.to = LEVEL_MEMORY},
+};
 static const Stage interleave_stages[] = {
     {.spread = true, .to = LEVEL_MEMORY},
     {.spread = true, .uneven = true, .to = LEVEL_MEMORY},
+    {.to = LEVEL_MEMORY},
 };
 static const Stage interleave_nodes_stages[] = {
     {.asked_only = true, .spread = true, .uneven = true, .to = LEVEL_MEMORY},
+    {.asked_only = true, .to = LEVEL_MEMORY},
 };
 static const Stage strict_interleave_stages[] = {{.asked_only = true, .spread = true, .to = LEVEL_THREADS}};
 
@@ -135,7 +140,7 @@ int placement_search_new(Snapshot *s, const PlacementRequest *request, const Pla
         .memory = request->memory,
         .overhead = q->overhead,
         .page = s->page_size,
-        .pv = request->type == DOMAIN_TYPE_PV,
+        .type = request->type,
     };
     *ret_search = TAKE_PTR(q);
     return 0;
