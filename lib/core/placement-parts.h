@@ -99,6 +99,7 @@ typedef struct Core {
     uint32_t first, n; /* in the search's `by_core` */
     uint32_t allowed;  /* of these CPUs */
     uint64_t load;     /* LOAD_UNITs */
+    uint32_t used;     /* by how many of this guest's cores */
 } Core;
 
 /* One way to look for a set. */

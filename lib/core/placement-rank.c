@@ -83,6 +83,7 @@ static bool judge_distances(PlacementSearch *q, const uint16_t *members, size_t 
                 continue;
             if (distance == DISTANCE_NONE) {
                 v->worst = DISTANCE_NONE;
+                v->distance_sum = 0;
                 return false;
             }
             v->worst = MAX(v->worst, distance);
@@ -128,17 +129,19 @@ static void judge_clean(PlacementSearch *q, size_t n, Verdict *v)
 /* The distances of a large set take long, so they come first only where they are shown. */
 void set_judge(PlacementSearch *q, const uint16_t *members, size_t n, Verdict *v)
 {
-    bool show = q->explain && n <= CANDIDATES_MAX && !q->growth.begun;
+    bool show = q->explain && n <= CANDIDATES_MAX && !q->growth.begun, reach = true;
 
     *v = (Verdict){.n = n, .worst = n > 1 ? DISTANCE_NONE : 10, .distance_sum = 10};
     judge_sites(q, members, n, v);
     judge_cpus(q, members, n, v);
     q->work += 20 + 10 * n;
-    if (show && !judge_distances(q, members, n, v) && q->policy != POLICY_ANY)
-        v->refused_by = REFUSED_DISTANCE;
-    if (v->refused_by == REFUSED_NOT && !judge_memory(q, members, n, v))
+    if (show)
+        reach = judge_distances(q, members, n, v) || q->policy == POLICY_ANY;
+    if (reach && !judge_memory(q, members, n, v))
         v->refused_by = REFUSED_MEMORY;
-    if (v->refused_by == REFUSED_NOT && !show && q->policy != POLICY_ANY && !judge_distances(q, members, n, v))
+    else if (reach && !show)
+        reach = judge_distances(q, members, n, v) || q->policy == POLICY_ANY;
+    if (!reach)
         v->refused_by = REFUSED_DISTANCE;
     if (v->refused_by == REFUSED_NOT)
         judge_clean(q, n, v);

@@ -66,10 +66,11 @@ static uint64_t chunks_left(const SplitAsk *ask, const Site *site, Step step, ui
     return sub_saturating(site->chunks[STEP_1G], (used / size + (used % size != 0)) * size);
 }
 
-/* Extents of the step that the site can still give. */
+/* Extents of the step that the site can still give. Xen takes single pages as they come, and scrubs them itself. */
 static uint64_t supply(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
 {
-    uint64_t dirty = ask->clean ? site->dirty : 0, bytes = sub_saturating(site->available, add_saturating(used, dirty));
+    uint64_t dirty = ask->clean && step != STEP_PAGE ? site->dirty : 0,
+             bytes = sub_saturating(site->available, add_saturating(used, dirty));
 
     if (ask->chunks && site->chunks[STEP_PAGE] != UINT64_MAX)
         bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), add_saturating(site->withheld, dirty)));
@@ -209,11 +210,9 @@ static uint64_t proportion(uint64_t of, uint64_t part, uint64_t whole)
     return (uint64_t)((unsigned __int128)of * part / whole);
 }
 
-static uint64_t room_left(const SplitAsk *ask, const Share *share)
+static uint64_t room_left(const Share *share)
 {
-    uint64_t room = sub_saturating(share->site->available, share->bytes + share->overhead);
-
-    return ask->clean ? sub_saturating(room, share->site->dirty) : room;
+    return sub_saturating(share->site->available, share->bytes + share->overhead);
 }
 
 /* In proportion to the memory, the remainder to the last. Returns the bytes that nodes have no room for. */
@@ -223,7 +222,7 @@ static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         Share *share = &shares[i];
-        uint64_t room = room_left(ask, share);
+        uint64_t room = room_left(share);
 
         share->overhead = i + 1 < n ? proportion(ask->overhead, share->bytes, ask->memory) : rest;
         rest -= share->overhead;
@@ -236,10 +235,10 @@ static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
     return excess;
 }
 
-static uint64_t move_overhead(const SplitAsk *ask, Share *shares, size_t n, uint64_t excess)
+static uint64_t move_overhead(Share *shares, size_t n, uint64_t excess)
 {
     for (size_t i = 0; excess > 0 && i < n; i++) {
-        uint64_t more = MIN(room_left(ask, &shares[i]), excess);
+        uint64_t more = MIN(room_left(&shares[i]), excess);
 
         shares[i].overhead += more;
         excess -= more;
@@ -260,5 +259,5 @@ void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split
         return;
     shares[last].bytes -= (ask->page - ask->memory % ask->page) % ask->page;
     excess = share_overhead(ask, shares, n);
-    ret_split->missing = ask->anywhere ? move_overhead(ask, shares, n, excess) : excess;
+    ret_split->missing = ask->anywhere ? move_overhead(shares, n, excess) : excess;
 }

@@ -129,7 +129,7 @@ static void divide(Part *parts, size_t n, uint32_t units)
 /* --- a guest's cores on the host's --- */
 
 typedef struct CoreChoice {
-    const Core *core;
+    Core *core;
     cpuid_t first; /* of its CPUs that are allowed */
 } CoreChoice;
 
@@ -137,6 +137,8 @@ static int compare_choice(const void *a, const void *b)
 {
     const CoreChoice *x = a, *y = b;
 
+    if (x->core->used != y->core->used)
+        return x->core->used < y->core->used ? -1 : 1;
     if (x->core->load != y->core->load)
         return x->core->load < y->core->load ? -1 : 1;
     if (x->core->allowed != y->core->allowed)
@@ -190,6 +192,7 @@ static int place_cores(PlacementSearch *q, Placement *placement, const Part *par
     for (uint32_t i = 0; r == 0 && i < part->n; i++) {
         uint32_t soft = first + (uint32_t)(i % n);
 
+        choices[i % n].core->used++;
         if (i < n)
             r = core_set(q, choices[i].core, cpus, new_set(placement, &soft));
         for (uint32_t t = 0; t < q->threads && *vcpu < placement->n_vcpus; t++)
