@@ -5,7 +5,8 @@
 
 /*
  * Where there are too many sets to look at them all, sets are grown: from every node, the nearest one next, but only
- * such that the number of nodes aimed at can still be enough. The aim is first the smallest number that could do at
+ * such that the number of nodes aimed at can still be enough; of these first those alone that have an even part of the
+ * memory to give. The aim is first the smallest number that could do at
  * all, as if the largest nodes were all near, and then more, by steps that double. The last aim is all nodes, which
  * take whatever can be taken.
  *
@@ -89,10 +90,10 @@ static size_t find_least(const PlacementSearch *q)
 {
     const Growth *g = &q->growth;
     uint64_t memory = 0, room = 0;
-    size_t n = q->n_base ? 0 : 2;
+    size_t n = q->size; /* smaller sets have all been looked at */
 
     for (size_t i = 0; i < q->n_base; i++) {
-        memory = add_saturating(memory, q->sites[q->base[i]].available);
+        memory = add_saturating(memory, q->sites[q->base[i]].capacity);
         room += g->rooms[q->base[i]];
     }
     while (n <= q->n_pick &&
@@ -109,7 +110,7 @@ static bool begin_level(PlacementSearch *q)
     find_rooms(q);
     g->memory_of[0] = g->room_of[0] = 0;
     for (size_t i = 0; i < q->n_pick; i++) {
-        g->memory_of[i + 1] = q->sites[q->pick[i]].available;
+        g->memory_of[i + 1] = q->sites[q->pick[i]].capacity;
         g->room_of[i + 1] = g->rooms[q->pick[i]];
     }
     sum_up(g->memory_of, q->n_pick);
@@ -117,6 +118,7 @@ static bool begin_level(PlacementSearch *q)
     g->least = g->target = g->checked = find_least(q);
     g->step = 1;
     g->start = 0;
+    g->even = true;
     g->level_begun = true;
     return g->least <= q->n_pick;
 }
@@ -148,7 +150,7 @@ static int add(PlacementSearch *q, uint16_t site)
     if (!row)
         return -ENOMEM;
     g->taken[site] = true;
-    g->memory = add_saturating(g->memory, q->sites[site].available);
+    g->memory = add_saturating(g->memory, q->sites[site].capacity);
     g->room += g->rooms[site];
     for (size_t i = 0; i < q->n_sites; i++) {
         g->worst[i] = MAX(g->worst[i], row[i]);
@@ -177,6 +179,28 @@ static int begin_set(PlacementSearch *q)
     return r;
 }
 
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Of sites that are equally near: negative where the first is to be taken first. Numbers come last. */
+static int compare_sites(const PlacementSearch *q, const Site *a, const Site *b)
+{
+    const CpuSum *x = &q->cpus[a->id], *y = &q->cpus[b->id];
+    int r = compare(b->capacity, a->capacity);
+
+    if (r == 0)
+        r = compare(x->load * y->cores, y->load * x->cores);
+    if (r == 0)
+        r = compare(b->available, a->available);
+    if (r == 0)
+        r = compare(a->device, b->device);
+    if (r == 0)
+        r = compare(b->chunks[STEP_2M], a->chunks[STEP_2M]);
+    return r ? r : compare(a->dirty, b->dirty);
+}
+
 static bool is_nearer(const PlacementSearch *q, uint16_t a, uint16_t b)
 {
     const Growth *g = &q->growth;
@@ -185,7 +209,13 @@ static bool is_nearer(const PlacementSearch *q, uint16_t a, uint16_t b)
         return g->worst[a] < g->worst[b];
     if (g->sum[a] != g->sum[b])
         return g->sum[a] < g->sum[b];
-    return q->sites[a].available > q->sites[b].available;
+    return compare_sites(q, &q->sites[a], &q->sites[b]) < 0;
+}
+
+/* Whether it can give as much as the others, of a set as large as is aimed at. */
+static bool gives_even_part(const PlacementSearch *q, uint16_t site)
+{
+    return q->sites[site].capacity >= memory_needed(q) / (q->n_base + q->growth.target);
 }
 
 /* The nearest site with which the aim can still be reached; UINT16_MAX: none. */
@@ -199,8 +229,9 @@ static uint16_t find_next(PlacementSearch *q)
     for (size_t i = 0; i < q->n_pick; i++) {
         uint16_t site = q->pick[i];
 
-        if (g->taken[site] || g->worst[site] == DISTANCE_NONE || (next != UINT16_MAX && !is_nearer(q, site, next)) ||
-            add_saturating(memory, q->sites[site].available) < memory_needed(q) ||
+        if (g->taken[site] || (g->even && !gives_even_part(q, site)) || g->worst[site] == DISTANCE_NONE ||
+            (next != UINT16_MAX && !is_nearer(q, site, next)) ||
+            add_saturating(memory, q->sites[site].capacity) < memory_needed(q) ||
             room + g->rooms[site] < room_needed(q))
             continue;
         next = site;
@@ -260,8 +291,10 @@ static int grow_sets(PlacementSearch *q, const Stage *stage)
     size_t each = g->target > g->least && q->n_pick > STARTS_LATER ? q->n_pick / STARTS_LATER : 1;
 
     for (; g->start < q->n_pick; g->start += each) {
-        int r = grow_set(q, stage);
+        int r = 0;
 
+        if (!g->even || g->target == 0 || gives_even_part(q, q->pick[g->start]))
+            r = grow_set(q, stage);
         if (r != 0)
             return r;
         if (g->target == 0) /* the base alone, wherever one starts */
@@ -270,16 +303,20 @@ static int grow_sets(PlacementSearch *q, const Stage *stage)
     return 0;
 }
 
+/* The same aim with nodes that have less, then a higher one. */
 static void aim_higher(PlacementSearch *q)
 {
     Growth *g = &q->growth;
 
+    g->start = 0;
+    g->even = !g->even;
+    if (!g->even)
+        return;
     g->checked = g->target + 1;
     g->target = MIN(g->target + g->step, q->n_pick);
     g->step *= 2;
     if (g->target == q->n_pick)
         g->checked = g->least;
-    g->start = 0;
 }
 
 int search_grow(PlacementSearch *q, const Stage *stage)
@@ -292,7 +329,7 @@ int search_grow(PlacementSearch *q, const Stage *stage)
             r = grow_sets(q, stage);
         if (r != 0 || q->best[g->level].found)
             return r;
-        if (g->target < q->n_pick) {
+        if (g->target < q->n_pick || g->even) {
             aim_higher(q);
         } else {
             g->level++;

@@ -17,9 +17,11 @@ typedef enum Step { STEP_PAGE, STEP_2M, STEP_1G, _STEP_MAX } Step;
 typedef struct Site {
     nodeid_t id;
     bool asked;                  /* named in the request's `nodes` */
+    bool base;                   /* each set has it, in this stage */
     bool wide;                   /* counts in the last pass only: other memory is nearer to the CPUs */
     bool device;                 /* a PCI device is there */
     uint64_t available;          /* bytes */
+    uint64_t capacity;           /* split_capacity() in this stage */
     uint64_t withheld;           /* bytes that are free and not to be had: low, promised, headroom */
     uint64_t chunks[_STEP_MAX];  /* bytes in free chunks at least so large; UINT64_MAX: not known */
     uint64_t dirty;              /* bytes, 0 when not known */
@@ -60,6 +62,8 @@ typedef struct Split {
 /* Bytes in free chunks of at least that order, of a node whose chunks are known. */
 uint64_t placement_chunk_bytes(const Snapshot *snapshot, nodeid_t node, unsigned order);
 
+/* Bytes, of memory and overhead, that a set gets of the site at most; 0: it has nothing of what is asked for. */
+uint64_t split_capacity(const SplitAsk *ask, const Site *site);
 /* Fills bytes and overhead of the shares, which are ascending by node. */
 void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split);
 
@@ -126,6 +130,7 @@ typedef struct Noted {
 /* A set that grows from one node, and what the search for such sets keeps between them. Arrays are owned. */
 typedef struct Growth {
     bool begun, level_begun;
+    bool even; /* only nodes that can give an even part are taken */
     Level level;
     size_t least, target, step; /* sizes: the smallest that can do, what is grown to, how much more next time */
     size_t checked;             /* sizes up to here need not be looked at */

@@ -224,13 +224,13 @@ bool set_is_better(const PlacementSearch *q, const Verdict *a, const uint16_t *m
 
 /* --- keeping the best --- */
 
-/* Whether each node gives some; takes out of q->scratch those that do not but had to be in the set. */
-static bool all_give(PlacementSearch *q, size_t *n, bool drop)
+/* Takes out of q->scratch the nodes that give nothing. False: a node that has to is among them. */
+static bool drop_idle(PlacementSearch *q, size_t *n, bool may_drop)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < *n; i++) {
-        if (q->shares[i].bytes == 0 && !(drop || q->sites[q->scratch[i]].asked))
+        if (q->shares[i].bytes == 0 && (!may_drop || q->sites[q->scratch[i]].base))
             return false;
         if (q->shares[i].bytes > 0)
             q->scratch[kept++] = q->scratch[i];
@@ -247,7 +247,7 @@ int search_try(PlacementSearch *q, const Stage *stage, const uint16_t *members, 
 
     memcpy(q->scratch, members, n * sizeof(*members));
     set_judge(q, q->scratch, n, &v);
-    if (v.refused_by == REFUSED_NOT && !all_give(q, &n_given, stage->spread || q->growth.begun))
+    if (v.refused_by == REFUSED_NOT && !drop_idle(q, &n_given, stage->spread || q->growth.begun))
         return 0;
     if (v.refused_by == REFUSED_NOT && n_given < n)
         set_judge(q, q->scratch, n_given, &v);

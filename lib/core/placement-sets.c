@@ -8,19 +8,22 @@
  * from each node (placement-growth.c). Every set has the `base` and some of the `pick`.
  */
 
-#define SETS_EXACT_MAX 12u /* nodes to pick from: at most 4096 sets */
-#define SETS_WORK 100000u  /* of one step */
+#define SETS_MAX 4096u /* of one size; and all sets of 12 nodes */
+#define NODES_EXACT_MAX 12u
+#define SETS_WORK 100000u /* of one step */
 
 /* Sites of the base and the pick, as the stage has it. */
 static void begin(PlacementSearch *q, const Stage *stage)
 {
     q->n_base = q->n_pick = 0;
     for (size_t i = 0; i < q->n_sites; i++) {
-        const Site *site = &q->sites[i];
+        Site *site = &q->sites[i];
 
-        if (!site_is_candidate(q, site) || (stage->asked_only && !site->asked))
+        site->capacity = split_capacity(&q->ask, site);
+        site->base = stage->with_asked && site->asked && site->capacity > 0 && site_is_candidate(q, site);
+        if (!site_is_candidate(q, site) || site->capacity == 0 || (stage->asked_only && !site->asked))
             continue;
-        if (stage->with_asked && site->asked)
+        if (site->base)
             q->base[q->n_base++] = (uint16_t)i;
         else
             q->pick[q->n_pick++] = (uint16_t)i;
@@ -57,7 +60,7 @@ static bool next_combination(uint16_t *chosen, size_t n, size_t of)
 
 static int try_size(PlacementSearch *q, const Stage *stage, size_t size)
 {
-    uint16_t chosen[SETS_EXACT_MAX], members[SETS_EXACT_MAX + NODES_MAX];
+    uint16_t chosen[NODES_EXACT_MAX], members[NODES_MAX];
     int r = 0;
 
     for (size_t i = 0; i < size; i++)
@@ -78,6 +81,18 @@ static int try_singles(PlacementSearch *q, const Stage *stage)
     return r;
 }
 
+/* Whether all sets with so many picked are looked at. */
+static bool is_exact(const PlacementSearch *q, size_t size)
+{
+    uint64_t sets = 1;
+
+    if (q->n_pick <= NODES_EXACT_MAX)
+        return true;
+    for (size_t i = 0; i < size && sets <= SETS_MAX; i++)
+        sets = sets * (q->n_pick - i) / (i + 1);
+    return sets <= SETS_MAX;
+}
+
 int search_sets(PlacementSearch *q, const Stage *stage)
 {
     int r = 0;
@@ -88,11 +103,11 @@ int search_sets(PlacementSearch *q, const Stage *stage)
         r = try_singles(q, stage);
         q->size = q->n_base ? 0 : 2;
     }
-    if (r == 0 && !stage->single && !q->best[stage->from].found && q->n_pick > SETS_EXACT_MAX)
-        return search_grow(q, stage);
     for (; r == 0 && !stage->single && q->size <= q->n_pick && !q->best[stage->from].found; q->size++) {
         if (q->work > SETS_WORK)
             return 1;
+        if (!is_exact(q, q->size))
+            return search_grow(q, stage);
         if (q->n_base + q->size > 0)
             r = try_size(q, stage, q->size);
     }

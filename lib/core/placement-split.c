@@ -205,6 +205,18 @@ static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *spl
     }
 }
 
+/* What it would give if it were asked for all. */
+uint64_t split_capacity(const SplitAsk *ask, const Site *site)
+{
+    uint64_t size = step_bytes(ask, STEP_2M), large = supply(ask, site, STEP_2M, 0) * size;
+
+    if (ask->smaller)
+        return site->available;
+    if (large == 0 && ask->memory >= size && ask->memory % size == 0)
+        return 0; /* single pages are not asked for */
+    return MIN(site->available, add_saturating(large, size + ask->overhead));
+}
+
 static uint64_t proportion(uint64_t of, uint64_t part, uint64_t whole)
 {
     return (uint64_t)((unsigned __int128)of * part / whole);
