@@ -22,3 +22,11 @@ tests_unit_test_state_LDADD = $(daemon_unit_ldadd)
 
 noinst_PROGRAMS += tests/bench/ledger
 tests_bench_ledger_SOURCES = tests/bench/ledger.c
+
+# Kills the daemon at every call that changes a file or answers; the library is preloaded into it.
+TESTS += tests/integration/test-crash.py
+EXTRA_DIST += tests/integration/test-crash.py
+noinst_LTLIBRARIES += tests/integration/crash.la
+tests_integration_crash_la_SOURCES = tests/integration/crash.c
+tests_integration_crash_la_CFLAGS = $(AM_CFLAGS) -fno-sanitize=all
+tests_integration_crash_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
