@@ -11,7 +11,9 @@
 /*
  * Numbers of memory come from two readings: each collection's, and the small one that a decision makes. Either is held
  * against the ledger (has a promised domain come, is one gone, is a time over) before it is accounted, so that what a
- * domain holds already is never set aside for it a second time.
+ * domain holds already is never set aside for it a second time. A collection takes a while, and may end with a list of
+ * domains that is older than what a decision has read meanwhile; a domain that it does not have yet is not gone. Then
+ * the memory is read again.
  *
  * When the disk refuses a change that came by itself, the old ledger stays in force and the next reading tries again:
  * reservations then last longer than they should, which harms less than a promise that a crash would forget.
@@ -28,6 +30,7 @@ struct Books {
     void *userdata;
     sd_event_source *expiry;
     uint64_t generation, headroom;
+    uint64_t read_us; /* of the last small reading, CLOCK_MONOTONIC */
     bool held;
     int error; /* of the last save */
 };
@@ -115,21 +118,6 @@ static int reconcile(Books *b, const HostMemory *memory, bool always)
     return r;
 }
 
-void books_collected(Books *b, Snapshot *collected)
-{
-    _cleanup_(host_memory_free_p) HostMemory *memory = account_memory(collected);
-    int r = memory ? 0 : -ENOMEM;
-
-    snapshot_unref(b->collected);
-    b->collected = snapshot_ref(collected);
-    if (r == 0)
-        r = reconcile(b, memory, true);
-    if (r < 0 && memory) /* what was collected is shown, with the promises as they were */
-        r = adopt(b, b->ledger, memory);
-    if (r < 0)
-        log_errno(LOG_WARNING, r, "cannot account for what is promised, showing the last snapshot: %m");
-}
-
 /* Fresh numbers that go with the collected snapshot: -ESTALE when it has other nodes than the host has now. */
 static int read_now(Books *b, HostMemory **ret_memory)
 {
@@ -138,6 +126,7 @@ static int read_now(Books *b, HostMemory **ret_memory)
 
     if (!b->collected)
         return -ENODATA;
+    b->read_us = clock_us(CLOCK_MONOTONIC);
     r = b->hooks.read_memory(&memory, b->userdata);
     if (r == 0 && memory->n_nodes != b->collected->n_nodes)
         r = -ESTALE;
@@ -146,6 +135,31 @@ static int read_now(Books *b, HostMemory **ret_memory)
     if (r == 0)
         *ret_memory = TAKE_PTR(memory);
     return r;
+}
+
+/* Numbers that are no older than any that the ledger was held against; *ret_current: they could be had. */
+static HostMemory *newest_memory(Books *b, uint64_t begun_us, bool *ret_current)
+{
+    HostMemory *memory = NULL;
+
+    *ret_current = begun_us > b->read_us || read_now(b, &memory) == 0;
+    return memory ? memory : account_memory(b->collected);
+}
+
+void books_collected(Books *b, Snapshot *collected, uint64_t begun_us)
+{
+    _cleanup_(host_memory_free_p) HostMemory *memory = NULL;
+    bool current = false;
+    int r;
+
+    snapshot_unref(b->collected);
+    b->collected = snapshot_ref(collected);
+    memory = newest_memory(b, begun_us, &current);
+    r = !memory ? -ENOMEM : current ? reconcile(b, memory, true) : -ESTALE;
+    if (r < 0 && memory) /* what was collected is shown, with the promises as they were */
+        r = adopt(b, b->ledger, memory);
+    if (r < 0)
+        log_errno(LOG_WARNING, r, "cannot account for what is promised, showing the last snapshot: %m");
 }
 
 int books_read(Books *b, HostMemory **ret_memory)

@@ -30,7 +30,8 @@ void books_set_headroom(Books *books, uint64_t headroom);
 
 Ledger *books_ledger(const Books *books);                 /* borrowed */
 Snapshot *books_snapshot(const Books *books);             /* the published one, borrowed; NULL: none yet */
-void books_collected(Books *books, Snapshot *collected); /* a new collection: reconciles, and publishes */
+/* A collection that began then (CLOCK_MONOTONIC) is complete: reconciles, and publishes. */
+void books_collected(Books *books, Snapshot *collected, uint64_t begun_us);
 
 /*
  * While they are held the ledger changes only through books_adopt(): reservations that are over end later. A decision

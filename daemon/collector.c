@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "turn.h"
 #include "lib/core/hostdesc-write.h"
 #include "lib/core/seal.h"
 
@@ -13,7 +14,7 @@
 
 /*
  * A timer on CLOCK_MONOTONIC ticks at whole intervals since the start, so that the collections neither drift nor
- * pile up: a tick that finds one under way passes. The collection itself runs from a defer source, one step of the
+ * pile up: a tick that finds one under way passes. The collection itself runs in turns (turn.h), one step of the
  * source, of the capture or of the sealing a dispatch, so that the bus is answered in between.
  *
  * A domain event asks for a full collection. One that comes during a collection may have been missed by it, so
@@ -193,7 +194,7 @@ static int work(Collector *c, Snapshot **ret_snapshot)
     return r < 0 ? r : 1;
 }
 
-static int on_work(sd_event_source *event_source, void *userdata)
+static int on_work(sd_event_source *event_source, int fd, uint32_t revents, void *userdata)
 {
     Collector *c = userdata;
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
@@ -258,7 +259,7 @@ static int add_sources(Collector *c, sd_event *event)
     if (r >= 0)
         r = sd_event_source_set_enabled(c->gap, SD_EVENT_OFF);
     if (r >= 0)
-        r = sd_event_add_defer(event, &c->work, on_work, c);
+        r = turn_add(event, &c->work, on_work, c);
     if (r >= 0)
         r = sd_event_source_set_enabled(c->work, SD_EVENT_OFF);
     if (r >= 0 && fd >= 0)
@@ -313,6 +314,11 @@ void collector_set_interval(Collector *c, uint64_t interval_us)
         return;
     c->interval_us = interval_us;
     tick_by(c, clock_us(CLOCK_MONOTONIC) + interval_us); /* what is due is not put off */
+}
+
+uint64_t collector_begun_us(const Collector *c)
+{
+    return c->begun_us;
 }
 
 int collector_read_memory(Collector *c, HostMemory **ret_memory)

@@ -29,6 +29,8 @@ Collector *collector_free(Collector *collector); /* takes NULL, returns NULL */
 
 /* How often a collection begins from now on; the default is COLLECTION_INTERVAL_US. */
 void collector_set_interval(Collector *collector, uint64_t interval_us);
+/* When the collection began that is under way or was the last, CLOCK_MONOTONIC. */
+uint64_t collector_begun_us(const Collector *collector);
 /* As SourceOps.read_memory, which is what decisions are made on between collections. */
 int collector_read_memory(Collector *collector, HostMemory **ret_memory);
 

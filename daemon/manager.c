@@ -148,7 +148,7 @@ static void on_collected(Snapshot *snapshot, void *userdata)
     Manager *m = userdata;
 
     if (snapshot)
-        books_collected(m->books, snapshot);
+        books_collected(m->books, snapshot, collector_begun_us(m->collector));
     end_reload(m);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon/clock.h"
 #include "daemon/placer.h"
 #include "tests/unit/host.h"
 
@@ -74,7 +75,7 @@ static void world_begin(World *w)
     assert_int_equal(books_new(w->event, NULL, ledger_new(), &hooks, w, &w->books), 0);
     assert_int_equal(placer_new(w->event, w->books, &w->stats, &w->placer), 0);
     placer_set(w->placer, &defaults);
-    books_collected(w->books, w->host);
+    books_collected(w->books, w->host, 1);
     assert_non_null(w->published);
 }
 
@@ -306,12 +307,39 @@ static void test_time_over(void **state)
     world_end(&w);
 }
 
+/* A collection that began before the domain came ends when its reservation knows it: the domain is not gone. */
+static void test_old_collection(void **state)
+{
+    static const char without[] =
+        "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["
+        "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"0-3\",\"distances\":[10,21]},"
+        "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"4-7\",\"distances\":[21,10]}]}";
+    _cleanup_(snapshot_unref_p) Snapshot *old = host(without);
+    uint64_t begun_us = clock_us(CLOCK_MONOTONIC);
+    World w;
+    Seen placed, seen;
+
+    world_begin(&w);
+    ask(&w, &placed, 2, 0);
+    run(&w, &placed, 0);
+    commit(&w, &seen, placed.token, 5, 0);
+    assert_int_equal(seen.error, 0);
+    books_collected(w.books, old, begun_us);
+    assert_non_null(ledger_find_domain(w.published->ledger, 5));
+    w.read_error = -EIO; /* no younger numbers: nothing ends on the old ones */
+    books_collected(w.books, old, begun_us);
+    assert_non_null(ledger_find_domain(w.published->ledger, 5));
+    books_collected(w.books, old, clock_us(CLOCK_MONOTONIC) + 1); /* and now it is gone */
+    assert_null(ledger_find_domain(w.published->ledger, 5));
+    world_end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lone),   cmocka_unit_test(test_largest_first), cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_limits), cmocka_unit_test(test_refusals),      cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_time_over),
+        cmocka_unit_test(test_time_over), cmocka_unit_test(test_old_collection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
