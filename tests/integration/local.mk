@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 integration_tests = \
 	tests/integration/test-access.py \
+	tests/integration/test-cli-place.py \
 	tests/integration/test-client.py \
 	tests/integration/test-introspect.py \
 	tests/integration/test-life.py \
 	tests/integration/test-notify.py \
+	tests/integration/test-place-domains.py \
+	tests/integration/test-place-gather.py \
+	tests/integration/test-place-refused.py \
+	tests/integration/test-place-sim.py \
+	tests/integration/test-place.py \
 	tests/integration/test-read.py \
 	tests/integration/test-reload.py \
 	tests/integration/test-remote.py \
-	tests/integration/test-settings.py
+	tests/integration/test-settings.py \
+	tests/integration/test-state.py
 TESTS += $(integration_tests)
-EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/world.py
+EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/placing.py \
+	tests/integration/world.py
 
 daemon_unit_tests = \
 	tests/unit/test-collector \

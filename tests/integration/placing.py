@@ -53,6 +53,27 @@ def release(bus, token):
     bus.call(NAME, PATH, INTERFACE, "Release", "s", [token])
 
 
+CREATE_TYPES = {**REQUEST_TYPES, "state": "s", "hard": "s", "soft": "s", "node_affinity": "s", "token": "s"}
+FAULT_TYPES = {"node": "u", "bytes": "t", "domid": "u", "call": "s", "errno": "u", "times": "u", "ms": "u"}
+
+
+def sim(bus, member, signature, *arguments):
+    return bus.call(NAME, PATH, SIM, member, signature, arguments)
+
+
+def create(bus, **keys):
+    """The id of a domain that is started on the simulated host."""
+    return sim(bus, "Create", "a{sv}", [(key, (CREATE_TYPES[key], value)) for key, value in keys.items()])[0]
+
+
+def destroy(bus, domid):
+    sim(bus, "Destroy", "u", domid)
+
+
+def fault(bus, kind, **keys):
+    sim(bus, "Fault", "sa{sv}", kind, [(key, (FAULT_TYPES[key], value)) for key, value in keys.items()])
+
+
 def failure(function, *arguments, **options):
     """(name, text) of the D-Bus error that a call ends with; (None, None) when it succeeds."""
     try:
