@@ -241,12 +241,13 @@ static int list_ends(const Reconcile *c, LedgerEnd **ret_ends, size_t *ret_n_end
     for (size_t i = 0; i < c->ledger->n; i++)
         n += c->fates[i] == FATE_ENDS && reservation_is_open(c->ledger->items[i]);
     *ret_ends = NULL;
-    *ret_n_ends = n;
+    *ret_n_ends = 0;
     if (n == 0)
         return 0;
     ends = *ret_ends = new_array(n, sizeof(*ends));
     if (!ends)
         return -ENOMEM;
+    *ret_n_ends = n;
     for (size_t i = 0; i < c->ledger->n; i++)
         if (c->fates[i] == FATE_ENDS && reservation_is_open(c->ledger->items[i]))
             *ends++ = (LedgerEnd){.reservation = c->ledger->items[i]};

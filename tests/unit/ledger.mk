@@ -4,6 +4,7 @@ ledger_tests = \
 	tests/unit/test-ledger \
 	tests/unit/test-ledger-file \
 	tests/unit/test-ledger-reconcile \
+	tests/unit/test-ledger-short \
 	tests/unit/test-ledger-store \
 	tests/unit/test-state
 check_PROGRAMS += $(ledger_tests)
@@ -13,6 +14,8 @@ ledger_headers = tests/unit/ledger.h tests/unit/unit.h
 tests_unit_test_ledger_SOURCES = tests/unit/test-ledger.c $(ledger_headers)
 tests_unit_test_ledger_file_SOURCES = tests/unit/test-ledger-file.c $(ledger_headers)
 tests_unit_test_ledger_reconcile_SOURCES = tests/unit/test-ledger-reconcile.c $(ledger_headers)
+tests_unit_test_ledger_short_SOURCES = tests/unit/test-ledger-short.c $(ledger_headers)
+tests_unit_test_ledger_short_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=strdup
 tests_unit_test_ledger_store_SOURCES = tests/unit/test-ledger-store.c tests/unit/directory.h $(ledger_headers)
 tests_unit_test_ledger_store_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_ledger_store_LDADD = $(daemon_unit_ldadd)
