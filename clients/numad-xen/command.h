@@ -10,6 +10,7 @@ enum {
     STATUS_DONE = 0,
     STATUS_FAILED = 1,
     STATUS_USAGE = 2,
+    STATUS_NOFIT = 3,
     STATUS_NO_DAEMON = 4,
     STATUS_NOT_PERMITTED = 5,
 };
@@ -36,6 +37,11 @@ int topology_run(const Command *command, Globals *globals, int argc, char **argv
 int numastat_run(const Command *command, Globals *globals, int argc, char **argv);
 int doctor_run(const Command *command, Globals *globals, int argc, char **argv);
 int gather_run(const Command *command, Globals *globals, int argc, char **argv);
+int place_run(const Command *command, Globals *globals, int argc, char **argv);
+int reservations_run(const Command *command, Globals *globals, int argc, char **argv);
+int commit_run(const Command *command, Globals *globals, int argc, char **argv);
+int release_run(const Command *command, Globals *globals, int argc, char **argv);
+int sim_run(const Command *command, Globals *globals, int argc, char **argv);
 
 /* An option of the command's own: 0, or an exit status above 0. */
 typedef int (*OptionHandler)(int option, const char *value, void *state);
@@ -46,7 +52,7 @@ typedef int (*OptionHandler)(int option, const char *value, void *state);
  * zero entry, at most OPTIONS_MAX) and the global ones. Refuses arguments that are no options, unless the short ones
  * begin with '-': these then go to the handler as option 1. 0, an exit status above 0 (reported), or OPTION_END.
  */
-#define OPTIONS_MAX 16
+#define OPTIONS_MAX 24
 int options_parse(const Command *command, Globals *globals, int argc, char **argv, const char *short_options,
                   const struct option *long_options, OptionHandler handler, void *state);
 /* Reads the global options in front of the command; *ret_index is the command's place in argv. */

@@ -35,9 +35,18 @@ static int exit_status_of(int r)
     case -EACCES:
     case -EPERM:
         return STATUS_NOT_PERMITTED;
+    case -ENOSPC:
+        return STATUS_NOFIT;
     default:
         return STATUS_FAILED;
     }
+}
+
+int feed_fail(Feed *feed, char *text)
+{
+    free(feed->error);
+    feed->error = text;
+    return STATUS_FAILED;
 }
 
 /* Takes `text` over. */
@@ -75,7 +84,7 @@ static int read_host(Feed *feed, HostRows **ret_rows)
     return r != 0 ? fail_file(feed, "not enough memory", r == HOSTDESC_E_REFUSED ? error : NULL) : 0;
 }
 
-static int seal_host(Feed *feed, Snapshot **ret_snapshot)
+int feed_seal(Feed *feed, Snapshot **ret_snapshot)
 {
     HostRows *rows = NULL;
     int r = read_host(feed, &rows);
@@ -91,7 +100,7 @@ static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
     /* This process has counted since now, and nothing; there is no collection to tell of. */
     const Stats stats = {.since_us = (int64_t)time(NULL) * 1000000, .last_collection_us = -1};
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
-    int r = seal_host(feed, &snapshot);
+    int r = feed_seal(feed, &snapshot);
 
     if (r != 0)
         return r;
@@ -101,8 +110,7 @@ static int documents_of_host(Feed *feed, char **ret_status, char **ret_topology)
     return r < 0 ? fail_file(feed, strerror(-r), NULL) : 0;
 }
 
-/* Keeps the error and drops the connection. */
-static int fail_client(Feed *feed, int r)
+int feed_fail_client(Feed *feed, int r)
 {
     free(feed->error);
     feed->error = feed->client ? strdup(numadx_error(feed->client)) : NULL;
@@ -120,7 +128,7 @@ int feed_connect(Feed *feed)
         return 0;
     r = feed->globals->remote ? numadx_open_remote(feed->globals->remote, &feed->client)
                               : numadx_open(feed->globals->bus, &feed->client);
-    return r < 0 ? fail_client(feed, r) : 0;
+    return r < 0 ? feed_fail_client(feed, r) : 0;
 }
 
 int feed_read(Feed *feed, char **ret_status, char **ret_topology)
@@ -138,7 +146,7 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology)
         r = numadx_get_topology(feed->client, &topology);
     if (r < 0) {
         free(status);
-        return fail_client(feed, r);
+        return feed_fail_client(feed, r);
     }
     if (ret_status)
         *ret_status = status;
@@ -150,7 +158,7 @@ int feed_read(Feed *feed, char **ret_status, char **ret_topology)
 static int hwloc_of_host(Feed *feed, char **ret_xml)
 {
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
-    int r = seal_host(feed, &snapshot);
+    int r = feed_seal(feed, &snapshot);
 
     if (r != 0)
         return r;
@@ -170,7 +178,7 @@ int feed_read_hwloc(Feed *feed, char **ret_xml)
     if (r != 0)
         return r;
     r = numadx_get_topology_xml(feed->client, ret_xml);
-    return r < 0 ? fail_client(feed, r) : 0;
+    return r < 0 ? feed_fail_client(feed, r) : 0;
 }
 
 int feed_read_version(Feed *feed, char **ret_version)
@@ -181,7 +189,7 @@ int feed_read_version(Feed *feed, char **ret_version)
     if (r != 0)
         return r;
     r = numadx_get_version(feed->client, ret_version);
-    return r < 0 ? fail_client(feed, r) : 0;
+    return r < 0 ? feed_fail_client(feed, r) : 0;
 }
 
 int feed_read_capture(Feed *feed, char **ret_text)
@@ -194,7 +202,7 @@ int feed_read_capture(Feed *feed, char **ret_text)
         if (r != 0)
             return r;
         r = numadx_gather(feed->client, ret_text);
-        return r < 0 ? fail_client(feed, r) : 0;
+        return r < 0 ? feed_fail_client(feed, r) : 0;
     }
     r = read_host(feed, &rows);
     if (r != 0)

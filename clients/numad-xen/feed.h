@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "lib/client/numadxen.h"
+#include "lib/core/snapshot.h"
 
 /*
  * Where documents come from: the daemon, or a host description that this process reads itself. A zeroed feed but for
@@ -29,3 +30,10 @@ int feed_connect(Feed *feed);
 /* The daemon's version. Not for a host description. 0 or an exit status. */
 int feed_read_version(Feed *feed, char **ret_version);
 const char *feed_error(const Feed *feed);
+
+/* Parts that feeds share. A host description's snapshot: 0 or an exit status. */
+int feed_seal(Feed *feed, Snapshot **ret_snapshot);
+/* Keeps an error (taken over; NULL: memory is short). Returns STATUS_FAILED. */
+int feed_fail(Feed *feed, char *text);
+/* Keeps what the client says of its failure r, and drops the connection. Returns an exit status. */
+int feed_fail_client(Feed *feed, int r);

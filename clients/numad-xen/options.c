@@ -26,8 +26,8 @@ static const char global_help[] = "Options of every command, before or after it:
                                   "  --help         print this\n"
                                   "  --version      print the version\n"
                                   "\n"
-                                  "Exit status: 0 done; 1 failed; 2 usage; 4 no daemon, no bus or no answer;\n"
-                                  "5 not permitted.\n";
+                                  "Exit status: 0 done; 1 failed; 2 usage; 3 no room; 4 no daemon, no bus or no\n"
+                                  "answer; 5 not permitted.\n";
 
 static void print_help(const Command *command)
 {
@@ -35,9 +35,9 @@ static void print_help(const Command *command)
         printf("Usage: numad-xen %s %s\n\n%s.\n\n%s\n%s", command->name, command->synopsis, command->summary,
                command->help, global_help);
     else {
-        printf("Usage: numad-xen COMMAND [OPTION...]\n\nWhere the memory of a Xen host's domains lies.\n\n");
+        printf("Usage: numad-xen COMMAND [OPTION...]\n\nWhere the memory of a Xen host's domains lies, and where it is to go.\n\n");
         for (const Command *c = commands; c->name; c++)
-            printf("  %-9s %s\n", c->name, c->summary);
+            printf("  %-12s %s\n", c->name, c->summary);
         printf("\nnumad-xen COMMAND --help tells a command's options.\n\n%s", global_help);
     }
 }

@@ -10,6 +10,7 @@
 #define MATRIX_NODES_MAX 8u  /* up to here a domain's memory has a column for each node */
 #define GROUPS_WIDTH_MAX 56u /* of distances in groups */
 #define CPUS_COLUMNS 16u
+#define RESERVED_COLUMN 4u /* of the nodes, there when something is reserved */
 #define STALE_SECONDS 10
 
 static double share(uint64_t part, uint64_t whole)
@@ -32,21 +33,40 @@ static void add_load(Table *table, const NodeView *node)
         table_printf(table, crowded ? STYLE_FAIR : STYLE_PLAIN, node->vcpus < 99.95 ? "%.1f" : "%.0f", node->vcpus);
 }
 
-static void add_node(Table *table, const NodeViews *nodes, const NodeView *node, DistanceForm form, bool *folded)
+/* A column that is there when a node has something in it. */
+static bool any_reserved(const NodeViews *nodes)
 {
-    _cleanup_free_ char *distances = render_distances(nodes, node, form);
+    for (size_t i = 0; i < nodes->n; i++)
+        if (nodes->items[i].reserved != VALUE_UNKNOWN && nodes->items[i].reserved)
+            return true;
+    return false;
+}
+
+typedef struct NodeTable {
+    Table *table;
+    const NodeViews *nodes;
+    DistanceForm form;
+    bool reserved; /* has that column */
+    bool folded;
+} NodeTable;
+
+static void add_node(NodeTable *t, const NodeView *node)
+{
+    _cleanup_free_ char *distances = render_distances(t->nodes, node, t->form);
     uint64_t total = node_view_total(node);
     double used = share(known_difference(total, node->free), total);
 
-    table_printf(table, STYLE_STRONG, "%u", node->id);
-    table_add_bar(table, used, share(known_difference(node->free, node->available), total));
-    table_add(table, STYLE_PLAIN, display_percent(used).text);
-    table_add(table, STYLE_PLAIN, display_size(node->free).text);
-    table_add(table, STYLE_PLAIN, display_size(node->available).text);
-    table_add(table, STYLE_PLAIN, display_size(total).text);
-    render_add_set(table, &node->cpus, node->cpus_text.data, CPUS_COLUMNS, folded);
-    add_load(table, node);
-    table_add(table, STYLE_PLAIN, distances ? distances : "-");
+    table_printf(t->table, STYLE_STRONG, "%u", node->id);
+    table_add_bar(t->table, used, share(known_difference(node->free, node->available), total));
+    table_add(t->table, STYLE_PLAIN, display_percent(used).text);
+    table_add(t->table, STYLE_PLAIN, display_size(node->free).text);
+    if (t->reserved)
+        table_add(t->table, STYLE_PLAIN, display_size(node->reserved).text);
+    table_add(t->table, STYLE_PLAIN, display_size(node->available).text);
+    table_add(t->table, STYLE_PLAIN, display_size(total).text);
+    render_add_set(t->table, &node->cpus, node->cpus_text.data, CPUS_COLUMNS, &t->folded);
+    add_load(t->table, node);
+    table_add(t->table, STYLE_PLAIN, distances ? distances : "-");
 }
 
 static uint64_t count_stray_cpus(const StatusView *view)
@@ -104,31 +124,38 @@ static DistanceForm choose_distance_form(const NodeViews *nodes)
 
 static void add_nodes(const StatusView *view, const Screen *screen, unsigned width, Text *to)
 {
-    static const Column columns[] = {
+    static const Column all[] = {
         {.head = "NODE"},
         {.head = "MEMORY", .bar = 30},
         {.head = "USED", .right = true},
         {.head = "FREE", .right = true},
+        {.head = "RESERVED", .right = true},
         {.head = "AVAIL", .right = true},
         {.head = "TOTAL", .right = true},
         {.head = "CPUS", .min = 8, .max = CPUS_COLUMNS, .separator = ',', .drop = 1},
         {.head = "LOAD", .right = true, .drop = 2},
         {.head = "DISTANCE", .min = 8, .separator = ' '},
     };
-    _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
-    const NodeViews *nodes = &view->nodes;
-    DistanceForm form = choose_distance_form(nodes);
-    bool folded = false;
+    NodeTable t = {.nodes = &view->nodes,
+                   .form = choose_distance_form(&view->nodes),
+                   .reserved = any_reserved(&view->nodes)};
+    Column columns[ARRAY_SIZE(all)];
+    size_t n = 0;
 
-    if (!table) {
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+        if (i != RESERVED_COLUMN || t.reserved)
+            columns[n++] = all[i];
+    t.table = table_new(columns, n, screen->ascii_names);
+    if (!t.table) {
         to->failed = true;
         return;
     }
-    for (size_t i = 0; i < nodes->n; i++)
-        add_node(table, nodes, &nodes->items[i], form, &folded);
+    for (size_t i = 0; i < t.nodes->n; i++)
+        add_node(&t, &t.nodes->items[i]);
     text_add(to, "\n");
-    table_print(table, screen, width, to);
-    add_node_notes(view, form, folded, screen, width, to);
+    table_print(t.table, screen, width, to);
+    table_free(t.table);
+    add_node_notes(view, t.form, t.folded, screen, width, to);
 }
 
 static Style state_style(Bytes state)
@@ -152,6 +179,17 @@ static void add_locality(Table *table, double locality)
     Style style = locality >= 0.9 ? STYLE_GOOD : locality >= 0.5 ? STYLE_FAIR : STYLE_BAD;
 
     table_add(table, isnan(locality) ? STYLE_PLAIN : style, display_percent(locality).text);
+}
+
+/* Of a domain that was placed: whether its memory is where it was promised. */
+static void add_kept(Table *table, const DomainView *domain)
+{
+    if (!domain->placed)
+        table_add(table, STYLE_PLAIN, "");
+    else if (domain->kept < 0)
+        table_add(table, STYLE_PLAIN, "-");
+    else
+        table_add(table, domain->kept ? STYLE_GOOD : STYLE_BAD, domain->kept ? "yes" : "no");
 }
 
 /* Memory that the vCPUs must go far for stands out. */
@@ -203,12 +241,12 @@ static void add_where(Table *table, const DomainView *domain)
 }
 
 typedef struct DomainColumns {
-    Column columns[7 + MATRIX_NODES_MAX];
+    Column columns[8 + MATRIX_NODES_MAX];
     char heads[MATRIX_NODES_MAX][12];
     size_t n;
     nodeid_t nodes[MATRIX_NODES_MAX];
     size_t n_nodes;
-    bool matrix;
+    bool matrix, kept;
 } DomainColumns;
 
 /* Every node, and what is no node but holds memory all the same (a hole in the node numbers). */
@@ -223,7 +261,15 @@ static void add_node_columns(const Bitmap *nodes, DomainColumns *c)
     }
 }
 
-static void choose_columns(const Bitmap *nodes, unsigned width, DomainColumns *ret_columns)
+static bool any_placed(const StatusView *view)
+{
+    for (size_t i = 0; i < view->n_domains; i++)
+        if (view->domains[i].placed)
+            return true;
+    return false;
+}
+
+static void choose_columns(const Bitmap *nodes, bool kept, unsigned width, DomainColumns *ret_columns)
 {
     DomainColumns *c = ret_columns;
     unsigned n_nodes = bitmap_weight(nodes);
@@ -237,11 +283,14 @@ static void choose_columns(const Bitmap *nodes, unsigned width, DomainColumns *r
                     {.head = "MEMORY", .right = true}},
         .n = 6,
         .matrix = n_nodes <= MATRIX_NODES_MAX && 52 + 7 * n_nodes <= width,
+        .kept = kept,
     };
     if (c->matrix)
         add_node_columns(nodes, c);
     else
         c->columns[c->n++] = (Column){.head = "WHERE", .min = 12, .separator = ' '};
+    if (kept)
+        c->columns[c->n++] = (Column){.head = "KEPT"};
     c->columns[c->n++] = (Column){.head = "LOCAL", .right = true};
 }
 
@@ -257,6 +306,8 @@ static void add_domain(Table *table, const NodeViews *nodes, const DomainColumns
         add_amount(table, domain, columns->nodes[i]);
     if (!columns->matrix)
         add_where(table, domain);
+    if (columns->kept)
+        add_kept(table, domain);
     add_locality(table, domain->locality);
 }
 
@@ -272,7 +323,7 @@ static void add_domains(const StatusView *view, const Screen *screen, unsigned w
         return;
     }
     if (render_memory_nodes(&view->nodes, true, view->domains, view->n_domains, &nodes) == 0) {
-        choose_columns(&nodes, width, &columns);
+        choose_columns(&nodes, any_placed(view), width, &columns);
         table = table_new(columns.columns, columns.n, screen->ascii_names);
     }
     if (!table) {
@@ -281,59 +332,6 @@ static void add_domains(const StatusView *view, const Screen *screen, unsigned w
     }
     for (size_t i = 0; i < view->n_domains; i++)
         add_domain(table, &view->nodes, &columns, &view->domains[i]);
-    table_print(table, screen, width, to);
-}
-
-static void add_reserved_memory(Table *table, struct json_object *memory)
-{
-    _cleanup_text_ Text text = {0};
-    _cleanup_free_ char *string = NULL;
-
-    for (size_t i = 0; i < value_count(memory); i++) {
-        struct json_object *row = value_at(memory, i);
-        SizeText node = display_number(value_u64(row, "node"));
-
-        text_printf(&text, "%s%s:%s", i ? " " : "", node.text, display_size(value_u64(row, "bytes")).text);
-    }
-    if (text_take(&text, &string, NULL) < 0)
-        string = NULL;
-    table_add_bytes(table, STYLE_PLAIN, string, string ? strlen(string) : 0);
-}
-
-static void add_expiry(Table *table, uint64_t ms)
-{
-    if (ms == VALUE_UNKNOWN)
-        table_add(table, STYLE_PLAIN, "-");
-    else
-        table_printf(table, STYLE_PLAIN, "%llu s", (unsigned long long)(ms / 1000));
-}
-
-static void add_reservations(struct json_object *rows, const Screen *screen, unsigned width, Text *to)
-{
-    static const Column columns[] = {
-        {.head = "RESERVED", .min = 8},
-        {.head = "NAME", .min = 8},
-        {.head = "DOMID", .drop = 1},
-        {.head = "EXPIRES", .right = true},
-        {.head = "MEMORY", .min = 12, .separator = ' '},
-    };
-    _cleanup_(table_free_p) Table *table = table_new(columns, ARRAY_SIZE(columns), screen->ascii_names);
-
-    if (!table) {
-        to->failed = true;
-        return;
-    }
-    for (size_t i = 0; i < value_count(rows); i++) {
-        struct json_object *row = value_at(rows, i);
-        Bytes token = value_bytes(row, "token"), name = value_bytes(row, "name");
-
-        table_add_bytes(table, STYLE_PLAIN, token.data, token.size);
-        table_add_bytes(table, STYLE_PLAIN, name.data, name.size);
-        table_add(table, STYLE_PLAIN, display_number(value_u64(row, "domid")).text);
-        add_expiry(table, value_u64(row, "expires_ms"));
-        add_reserved_memory(table, value_array(row, "memory"));
-    }
-    text_add(to, "\n");
     table_print(table, screen, width, to);
 }
 
@@ -355,8 +353,10 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
     render_heading(&view->host, view->nodes.n, screen, to);
     add_nodes(view, screen, width, to);
     add_domains(view, screen, width, to);
-    if (value_count(view->reservations))
-        add_reservations(view->reservations, screen, width, to);
+    if (value_count(view->reservations)) {
+        text_add(to, "\n");
+        render_reservations(view->reservations, false, screen, width, to);
+    }
     render_warnings(&view->host, true, screen, width, to);
     if (age < STALE_SECONDS)
         return;

@@ -12,6 +12,9 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
 /* Domains down, nodes across, in MiB. */
 void render_numastat(const StatusView *view, const DomainView *domains, size_t n, const Screen *screen, Text *to);
 void render_topology(const TopologyView *view, const Screen *screen, Text *to);
+void render_placement(const PlacementView *view, const Screen *screen, Text *to);
+/* Of a status; whole: with all of a token, and UUIDs. */
+void render_reservations(struct json_object *rows, bool whole, const Screen *screen, unsigned width, Text *to);
 
 /* Parts they share. */
 void render_heading(const HostView *host, size_t n_nodes, const Screen *screen, Text *to);

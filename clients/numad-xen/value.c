@@ -108,7 +108,17 @@ struct json_object *value_at(struct json_object *array, size_t i)
     return json_object_array_get_idx(array, i);
 }
 
+const char *value_text(struct json_object *document)
+{
+    return json_object_to_json_string_ext(document, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+}
+
 bool bytes_equal(Bytes bytes, const char *text)
 {
     return bytes.data && bytes.size == strlen(text) && memcmp(bytes.data, text, bytes.size) == 0;
+}
+
+bool bytes_same(Bytes a, Bytes b)
+{
+    return a.data && b.data && a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }

@@ -36,4 +36,8 @@ size_t value_count(struct json_object *array);
 struct json_object *value_at(struct json_object *array, size_t i);
 uint64_t value_u64_of(struct json_object *value); /* VALUE_UNKNOWN */
 
+/* A document as JSON on one line, which it owns. NULL when memory is short. */
+const char *value_text(struct json_object *document);
+
 bool bytes_equal(Bytes bytes, const char *text);
+bool bytes_same(Bytes a, Bytes b); /* what is unknown is the same as nothing */

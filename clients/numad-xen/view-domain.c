@@ -52,11 +52,6 @@ static const Bitmap *pool_cpus(const HomeFinder *finder, uint64_t pool)
     return &finder->all;
 }
 
-static bool same_bytes(Bytes a, Bytes b)
-{
-    return a.data && b.data && a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
-}
-
 /* CPUs a vCPU would use into *ret_cpus; a mask that cannot be read allows all. */
 static int effective_cpus(const Bitmap *pool, struct json_object *vcpu, Bitmap *ret_cpus)
 {
@@ -77,7 +72,7 @@ static int find_home(HomeFinder *finder, uint64_t pool, struct json_object *vcpu
     _cleanup_bitmap_ Bitmap cpus = {0}, home = {0};
     int r;
 
-    if (finder->pool == pool && same_bytes(finder->hard, hard) && same_bytes(finder->soft, soft))
+    if (finder->pool == pool && bytes_same(finder->hard, hard) && bytes_same(finder->soft, soft))
         return 0;
     r = effective_cpus(pool_cpus(finder, pool), vcpu, &cpus);
     for (unsigned cpu = bitmap_next(&cpus, 0); r == 0 && cpu < CPUS_MAX; cpu = bitmap_next(&cpus, cpu + 1))
@@ -143,6 +138,14 @@ static int read_memory(struct json_object *row, DomainView *domain)
     return 0;
 }
 
+static void read_placement(struct json_object *row, DomainView *domain)
+{
+    struct json_object *placement = value_get(row, "placement"), *kept = value_get(placement, "kept");
+
+    domain->placed = json_object_is_type(placement, json_type_object);
+    domain->kept = json_object_is_type(kept, json_type_boolean) ? json_object_get_boolean(kept) : -1;
+}
+
 static int read_domain(struct json_object *row, HomeFinder *finder, DomainView *domain)
 {
     int r;
@@ -153,6 +156,7 @@ static int read_domain(struct json_object *row, HomeFinder *finder, DomainView *
     domain->n_vcpus = value_u64(row, "vcpus");
     domain->pool = value_u64(row, "pool");
     domain->locality = value_ratio(row, "locality");
+    read_placement(row, domain);
     r = read_memory(row, domain);
     return r < 0 ? r : read_vcpus(row, finder, domain);
 }

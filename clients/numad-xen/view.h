@@ -49,6 +49,8 @@ typedef struct DomainView {
     bool has_home;
     Bitmap home; /* nodes whose CPUs its online vCPUs would use */
     double locality;
+    bool placed; /* by numad-xen */
+    int kept;    /* whether its memory is where it was promised: 1, 0, or -1 when that is not known */
 } DomainView;
 
 typedef struct PoolView {
@@ -94,7 +96,30 @@ int topology_view_new(const char *topology, TopologyView **ret_view, char **ret_
 TopologyView *topology_view_free(TopologyView *view);
 DEFINE_CLEANUP(TopologyView *, topology_view_free)
 
-/* Parts shared by the two. 0 or -ENOMEM. */
+typedef struct VcpuSets {
+    Bytes hard, soft; /* sets as text */
+} VcpuSets;
+
+typedef struct PlacementView {
+    struct json_object *document;
+    Bytes token, reason;
+    Bitmap nodes;
+    NodeBytes *memory; /* as the document has it */
+    size_t n_memory;
+    VcpuSets *vcpus; /* index = vCPU */
+    size_t n_vcpus;
+    uint64_t overhead, expires_ms;
+    double locality;
+    struct json_object *candidates; /* NULL: not asked for */
+} PlacementView;
+
+int placement_view_new(const char *placement, PlacementView **ret_view, char **ret_error);
+PlacementView *placement_view_free(PlacementView *view);
+DEFINE_CLEANUP(PlacementView *, placement_view_free)
+/* Puts another document's candidates in; NULL: takes them out. 0 or -ENOMEM. */
+int placement_view_set_candidates(PlacementView *view, const PlacementView *from);
+
+/* Parts that views share. 0 or -ENOMEM. */
 HostView host_view_read(struct json_object *document);
 bool host_view_warns(const HostView *host, const char *code);
 int node_views_read(struct json_object *document, NodeViews *ret_nodes);

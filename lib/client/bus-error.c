@@ -150,6 +150,9 @@ int bus_error_explain(int r, const sd_bus_error *error, BusPlace place, char **r
         *ret_text = is_policy(said) ? strdup("not permitted by the bus policy: run this as root")
                                     : make_text("not permitted: %s", said, NULL);
         break;
+    case ENOSPC:
+        *ret_text = make_text("no room: %s", said, NULL);
+        break;
     case ENOSYS:
         *ret_text = make_text("numad-xend is of another version than this client: %s", said, NULL);
         break;

@@ -12,10 +12,13 @@ EXTRA_DIST += \
 	tests/golden/field \
 	tests/golden/generated.py \
 	tests/golden/layout.py \
+	tests/golden/placements.py \
 	tests/golden/hosts
 
 cli_unit_tests = \
 	tests/unit/test-cli-display \
+	tests/unit/test-cli-options \
+	tests/unit/test-cli-place \
 	tests/unit/test-cli-render
 check_PROGRAMS += $(cli_unit_tests)
 TESTS += $(cli_unit_tests)
@@ -23,6 +26,12 @@ TESTS += $(cli_unit_tests)
 tests_unit_test_cli_display_SOURCES = tests/unit/test-cli-display.c tests/unit/unit.h
 tests_unit_test_cli_display_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cli_display_LDADD = libcli.la $(CMOCKA_LIBS)
+tests_unit_test_cli_options_SOURCES = tests/unit/test-cli-options.c tests/unit/unit.h
+tests_unit_test_cli_options_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cli_options_LDADD = libcli.la $(CMOCKA_LIBS)
+tests_unit_test_cli_place_SOURCES = tests/unit/test-cli-place.c tests/unit/unit.h
+tests_unit_test_cli_place_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_cli_place_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
 tests_unit_test_cli_render_SOURCES = tests/unit/test-cli-render.c tests/unit/unit.h
 tests_unit_test_cli_render_CFLAGS = $(AM_CFLAGS) $(JSON_C_CFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_cli_render_LDADD = libcli.la $(CMOCKA_LIBS) $(JSON_C_LIBS)
