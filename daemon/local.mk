@@ -19,6 +19,7 @@ libnumadxend_la_SOURCES = \
 	daemon/settings.c daemon/settings.h \
 	daemon/settings-parse.c \
 	daemon/state.c daemon/state.h \
+	daemon/turn.c daemon/turn.h \
 	daemon/publish/bus.c daemon/publish/bus.h \
 	daemon/publish/callers.c daemon/publish/callers.h \
 	daemon/publish/documents.c daemon/publish/documents.h \

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "turn.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
  * Requests wait in two queues. Places are gathered: the first of a burst starts the clock, each further one puts the
  * decision off by gather_ms, up to gather_max_ms after the first; one that comes when nothing is promised and nobody
  * waits is decided at once. Commits and releases are done one after the other as they come, but not while a batch of
- * places is being decided, which holds the books. All of it runs from a defer source, a bounded step a dispatch.
+ * places is being decided, which holds the books. All of it runs in turns (turn.h), a bounded step each.
  */
 
 #define DUE_ACCURACY_US 1000u
@@ -148,7 +149,7 @@ static bool do_something(Placer *p)
     return true;
 }
 
-static int on_work(sd_event_source *source, void *userdata)
+static int on_work(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
     Placer *p = userdata;
 
@@ -269,7 +270,7 @@ int placer_new(sd_event *event, Books *books, Stats *stats, Placer **ret_placer)
     if (r >= 0)
         r = sd_event_source_set_enabled(p->due, SD_EVENT_OFF);
     if (r >= 0)
-        r = sd_event_add_defer(event, &p->work, on_work, p);
+        r = turn_add(event, &p->work, on_work, p);
     if (r >= 0)
         r = sd_event_source_set_enabled(p->work, SD_EVENT_OFF);
     if (r < 0) {

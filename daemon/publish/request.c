@@ -4,6 +4,8 @@
 #include "bus.h"
 #include "error.h"
 
+#include "daemon/turn.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -100,7 +102,7 @@ static int on_dispatched(sd_event_source *source, void *userdata)
     return 0;
 }
 
-static int on_work(sd_event_source *source, void *userdata)
+static int on_work(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
     answer_admitted(userdata);
     return 0;
@@ -254,7 +256,7 @@ int requests_init(Bus *bus)
     if (r >= 0)
         r = sd_event_source_set_enabled(requests->drained, SD_EVENT_OFF);
     if (r >= 0)
-        r = sd_event_add_defer(bus->event, &requests->work, on_work, bus);
+        r = turn_add(bus->event, &requests->work, on_work, bus);
     return r < 0 ? r : sd_event_source_set_enabled(requests->work, SD_EVENT_OFF);
 }
 
