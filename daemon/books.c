@@ -188,10 +188,8 @@ static int on_expiry(sd_event_source *source, uint64_t time, void *userdata)
 {
     Books *b = userdata;
     _cleanup_(host_memory_free_p) HostMemory *memory = NULL;
-    int r = b->held ? 0 : books_read_any(b, &memory);
+    int r = b->held ? 0 : books_read(b, &memory); /* which ends what is over */
 
-    if (r == 0 && memory)
-        r = reconcile(b, memory, false);
     if (r < 0)
         log_errno(LOG_WARNING, r, "cannot end a reservation whose time is over, trying again: %m");
     if (ledger_next_expiry(b->ledger) > clock_us(CLOCK_BOOTTIME))
