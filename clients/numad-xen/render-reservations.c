@@ -38,16 +38,14 @@ static void add_state(Table *table, struct json_object *row)
 
 static void add_reservation(Table *table, struct json_object *row, bool whole)
 {
-    Bytes token = value_bytes(row, "token"), name = value_bytes(row, "name"), uuid = value_bytes(row, "uuid");
+    Bytes token = value_bytes(row, "token"), name = value_bytes(row, "name");
 
     table_add_bytes(table, STYLE_STRONG, token.data, token.size);
     table_add_bytes(table, STYLE_PLAIN, name.data, name.size);
     add_state(table, row);
     add_memory(table, value_array(row, "memory"));
-    if (!whole)
-        return;
-    table_add(table, STYLE_PLAIN, display_size(value_u64(row, "overhead")).text);
-    table_add_bytes(table, STYLE_PLAIN, uuid.data, uuid.size);
+    if (whole)
+        table_add(table, STYLE_PLAIN, display_size(value_u64(row, "overhead")).text);
 }
 
 void render_reservations(struct json_object *rows, bool whole, const Screen *screen, unsigned width, Text *to)
@@ -63,8 +61,7 @@ void render_reservations(struct json_object *rows, bool whole, const Screen *scr
         {.head = "NAME", .min = 8, .max = 40},
         {.head = "STATE"},
         {.head = "MEMORY", .min = 8, .separator = ' '},
-        {.head = "XEN", .right = true, .drop = 2},
-        {.head = "UUID", .drop = 1},
+        {.head = "XEN", .right = true, .drop = 1},
     };
     _cleanup_(table_free_p) Table *table =
         whole ? table_new(whole_columns, ARRAY_SIZE(whole_columns), screen->ascii_names)

@@ -13,7 +13,7 @@ void render_status(const StatusView *view, const Screen *screen, int64_t now, Te
 void render_numastat(const StatusView *view, const DomainView *domains, size_t n, const Screen *screen, Text *to);
 void render_topology(const TopologyView *view, const Screen *screen, Text *to);
 void render_placement(const PlacementView *view, const Screen *screen, Text *to);
-/* Of a status; whole: with all of a token, and UUIDs. */
+/* Of a status; whole: with all of a token, and what Xen needs beside. */
 void render_reservations(struct json_object *rows, bool whole, const Screen *screen, unsigned width, Text *to);
 
 /* Parts they share. */
