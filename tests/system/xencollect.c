@@ -10,7 +10,8 @@
 
 /*
  * The Xen source without the daemon: collects GENERATIONS times (12 unless told, the first one full), prints the rows
- * of the last, and for each what it took: calls, steps, time, the longest step.
+ * of the last, and for each what it took: calls, steps, time, the longest step. Then what a reading for a decision
+ * takes.
  *
  *     xencollect [GENERATIONS [PAUSE_MS]]
  */
@@ -147,6 +148,39 @@ static HostRows *collect(Source *source, Counting *c, unsigned generation)
     return rows;
 }
 
+#define READINGS 20u
+
+static int compare_times(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void read_for_decisions(Source *source, Counting *c)
+{
+    double times[READINGS];
+    size_t n_domains = 0;
+    int r = 0;
+
+    for (unsigned i = 0; r == 0 && i < READINGS; i++) {
+        _cleanup_(host_memory_free_p) HostMemory *memory = NULL;
+        double begin = now_us();
+
+        c->hypercalls = 0;
+        r = source->ops->read_memory(source, &memory);
+        times[i] = now_us() - begin;
+        n_domains = memory ? memory->n_domains : 0;
+    }
+    if (r < 0) {
+        printf("reading for a decision: %s\n", strerror(-r));
+        return;
+    }
+    qsort(times, READINGS, sizeof(*times), compare_times);
+    printf("reading for a decision: %zu domains, %u hypercalls, shortest %.0f us, median %.0f us\n", n_domains,
+           c->hypercalls, times[0], times[READINGS / 2]);
+}
+
 static void print_number(const char *name, uint64_t value)
 {
     if (value == VALUE_UNKNOWN)
@@ -246,6 +280,7 @@ static int run(Source *source, Counting *c, unsigned generations, unsigned pause
                 print_warnings(rows);
             continue;
         }
+        read_for_decisions(source, c);
         print_host(rows);
         for (size_t i = 0; i < rows->n_domains; i++)
             print_domain(rows, &rows->domains[i]);

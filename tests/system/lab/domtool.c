@@ -7,6 +7,7 @@
  *   create DOMID                              0 lets Xen choose; a PV domain; gives the domid
  *   populate PFN COUNT ORDER NODE             COUNT extents, exactly on NODE (-1: anywhere)
  *   return PFN COUNT ORDER
+ *   claim PAGES                               stakes a claim, host-wide
  *   exchange PFN PAGES IN_ORDER OUT_ORDER NODE   the domain's affinity decides where new pages are
  *   hold PFN                                  map a page into this process
  *   drop                                      unmap it
@@ -137,6 +138,14 @@ static int exchange(struct tool *t, unsigned long pfn, unsigned long pages, unsi
     return r;
 }
 
+/* Xen takes no claim above what the domain may have. */
+static int claim(struct tool *t, unsigned long pages)
+{
+    if (xc_domain_setmaxmem(t->xc, t->domid, pages * 4) < 0)
+        return -errno;
+    return xc_domain_claim_pages(t->xc, t->domid, pages) < 0 ? -errno : 0;
+}
+
 static int hold(struct tool *t, unsigned long pfn)
 {
     if (pfn >= MAX_PAGES || t->held)
@@ -172,6 +181,8 @@ static int command(struct tool *t, const char *line)
         return exchange(t, a, b, c, d, node);
     if (sscanf(line, "hold %lu", &a) == 1)
         return hold(t, a);
+    if (sscanf(line, "claim %lu", &a) == 1)
+        return claim(t, a);
     if (strncmp(line, "drop", 4) == 0)
         return drop(t);
     if (strncmp(line, "destroy", 7) == 0)
