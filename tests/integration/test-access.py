@@ -31,8 +31,8 @@ def test_unprivileged(tap, world):
         with world.connect() as bus:
             owner, = bus.driver("GetNameOwner", "s", [NAME])
             return [error_of(bus.call, *target) for target in (
-                (NAME, PATH, INTERFACE, "Place"),
-                (owner, PATH, INTERFACE, "Place"),
+                (NAME, PATH, INTERFACE, "Gather"),
+                (owner, PATH, INTERFACE, "Gather"),
                 (NAME, PATH, PROPERTIES, "Set", "ssv", [INTERFACE, "Nodes", ("u", 1)]),
                 (NAME, PATH, "org.numadxen.NumadXen1.Sim", "Destroy", "u", [1]))]
 

@@ -102,6 +102,7 @@ def test_kill(tap, world):
         daemon.signal(signal.SIGKILL)
         tap.equal(error_of(bus.answer, serial), "org.freedesktop.DBus.Error.NoReply", "its death is told at once")
         tap.ok(world.wait_for_name(owned=False), "the name is free")
+        daemon.wait()  # its state directory is free, too
         world.daemon(host)
         tap.equal(len(status(bus)["domains"]), 3, "the same client is answered by the next daemon")
 

@@ -84,7 +84,7 @@ def test_errors(tap, world):
         tap.equal(error_of(call, bus, "GetDomainMemory", "u", [1]), error + "Unsupported",
                   "an unpatched hypervisor cannot say")
         tap.equal(error_of(call, bus, "GetDomainMemory"), "org.freedesktop.DBus.Error.InvalidArgs", "no argument")
-        tap.equal(error_of(call, bus, "Place"), "org.freedesktop.DBus.Error.UnknownMethod", "a member that is not built")
+        tap.equal(error_of(call, bus, "Pin"), "org.freedesktop.DBus.Error.UnknownMethod", "a member that is not built")
         tap.equal(error_of(get, bus, "Nonsense"), "org.freedesktop.DBus.Error.UnknownProperty", "an unknown property")
         tap.ok(error_of(bus.call, NAME, PATH, PROPERTIES, "Set", "ssv", [INTERFACE, "Nodes", ("u", 1)]),
                "properties cannot be set")

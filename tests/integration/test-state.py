@@ -229,8 +229,8 @@ def fill(path):
 
 def test_files(tap, world):
     old = os.umask(0)
-    state = world.directory / "made" 
-    daemon = start_daemon(world, arguments=["--state-dir", state])
+    state = world.directory / "made"
+    daemon = start_daemon(world, arguments=["--state-dir", state], environment={"RUNTIME_DIRECTORY": str(world.state())})
     os.umask(old)
     with world.connect() as bus:
         place(bus, **PV)
@@ -250,6 +250,10 @@ def test_files(tap, world):
         tap.equal(outside.read_text(), "precious", "nothing is written through a link")
         tap.ok((state / LEDGER).is_file() and not (state / LEDGER).is_symlink() and token in (state / LEDGER).read_text(),
                "a file takes the link's place")
+    stop(world, daemon)
+    daemon = start_daemon(world, environment={"RUNTIME_DIRECTORY": str(state)})
+    with world.connect() as bus:
+        tap.ok(token in reservations(bus), "without the option it is $RUNTIME_DIRECTORY")
     stop(world, daemon)
 
 

@@ -198,7 +198,8 @@ class World:
         """numad-xend, without waiting for anything; with the default settings, whatever this machine's are, and with
         this world's state directory."""
         options = ["--bus", self.address] if bus else []
-        environment = {"RUNTIME_DIRECTORY": str(self.state(uid)), **(environment or {})}
+        if "--state-dir" not in arguments and "RUNTIME_DIRECTORY" not in (environment or {}):
+            options += ["--state-dir", str(self.state(uid))]
         if "--config" not in arguments:
             (self.directory / "none.conf").touch()
             options += ["--config", str(self.directory / "none.conf")]
