@@ -5,16 +5,18 @@
 
 /*
  * Where there are too many sets to look at them all, sets are grown: from every node, the nearest one next, but only
- * such that the number of nodes aimed at can still be enough; of these first those alone that have an even part of the
- * memory to give. The aim is first the smallest number that could do at
- * all, as if the largest nodes were all near, and then more, by steps that double. The last aim is all nodes, which
- * take whatever can be taken.
+ * such that the number of nodes aimed at can still be enough. The aim is first the smallest number that could do at
+ * all, as if the largest nodes were all near; then the smallest of which each could give an even part of the memory;
+ * and then all nodes, from a few starts, which takes whatever can be taken.
  *
  * A step ends within a set where it must, so all that is known of the set is kept.
  */
 
-#define GROWTH_WORK 200000u /* of one step */
-#define STARTS_LATER 64u    /* nodes to start from once the first aim has failed */
+#define GROWTH_WORK 200000u   /* of one step */
+#define STARTS_WORK 50000000u /* of one aim: where it would be more, not every node is a start */
+#define STARTS_LAST 3u
+
+typedef enum Aim { AIM_LEAST_EVEN, AIM_LEAST, AIM_EVEN, AIM_ALL, _AIM_MAX } Aim;
 
 void search_end_growth(PlacementSearch *q)
 {
@@ -102,6 +104,49 @@ static size_t find_least(const PlacementSearch *q)
     return n;
 }
 
+static size_t count_even(const PlacementSearch *q, size_t n)
+{
+    uint64_t part = memory_needed(q) / (q->n_base + n);
+    size_t count = 0;
+
+    while (count < q->n_pick && q->growth.memory_of[count + 1] - q->growth.memory_of[count] >= part)
+        count++;
+    return count;
+}
+
+/* The smallest number, from the least on, of which each could give an even part; 0: none. */
+static size_t find_least_even(const PlacementSearch *q)
+{
+    for (size_t n = MAX(q->growth.least, (size_t)1); n <= q->n_pick; n++)
+        if (count_even(q, n) >= n)
+            return n;
+    return 0;
+}
+
+/* What is grown to next; false: nothing. */
+static bool set_aim(PlacementSearch *q)
+{
+    Growth *g = &q->growth;
+    size_t even = find_least_even(q);
+
+    g->even = g->aim == AIM_LEAST_EVEN || g->aim == AIM_EVEN;
+    g->target = g->aim == AIM_ALL ? q->n_pick : g->even ? even : g->least;
+    g->checked = g->aim == AIM_ALL ? g->least : g->target;
+    g->start = 0;
+    g->stride = 1 + g->target * q->n_pick / (STARTS_WORK / q->n_pick + 1);
+    if (g->aim == AIM_LEAST_EVEN)
+        return even == g->least && even > 0;
+    return g->aim != AIM_EVEN || even > g->least;
+}
+
+static bool next_aim(PlacementSearch *q)
+{
+    while (++q->growth.aim < _AIM_MAX)
+        if (set_aim(q))
+            return true;
+    return false;
+}
+
 /* False: the level cannot be reached. */
 static bool begin_level(PlacementSearch *q)
 {
@@ -115,12 +160,10 @@ static bool begin_level(PlacementSearch *q)
     }
     sum_up(g->memory_of, q->n_pick);
     sum_up(g->room_of, q->n_pick);
-    g->least = g->target = g->checked = find_least(q);
-    g->step = 1;
-    g->start = 0;
-    g->even = true;
+    g->least = find_least(q);
+    g->aim = AIM_LEAST_EVEN;
     g->level_begun = true;
-    return g->least <= q->n_pick;
+    return g->least <= q->n_pick && (set_aim(q) || next_aim(q));
 }
 
 /* Of one site: to and from every other the longer way, then the sum of both. */
@@ -150,6 +193,8 @@ static int add(PlacementSearch *q, uint16_t site)
     if (!row)
         return -ENOMEM;
     g->taken[site] = true;
+    g->distance = MAX(g->distance, g->worst[site]);
+    g->distance_sum += g->sum[site];
     g->memory = add_saturating(g->memory, q->sites[site].capacity);
     g->room += g->rooms[site];
     for (size_t i = 0; i < q->n_sites; i++) {
@@ -168,7 +213,7 @@ static int begin_set(PlacementSearch *q)
     memset(g->taken, 0, q->n_sites * sizeof(*g->taken));
     memset(g->worst, 0, q->n_sites * sizeof(*g->worst));
     memset(g->sum, 0, q->n_sites * sizeof(*g->sum));
-    g->memory = g->room = g->size = 0;
+    g->memory = g->room = g->distance_sum = g->size = g->distance = 0;
     g->growing = true;
     for (size_t i = 0; r == 0 && i < q->n_base; i++)
         r = add(q, q->base[i]);
@@ -222,6 +267,7 @@ static bool gives_even_part(const PlacementSearch *q, uint16_t site)
 static uint16_t find_next(PlacementSearch *q)
 {
     const Growth *g = &q->growth;
+    uint32_t nearest = DISTANCE_NONE;
     uint16_t next = UINT16_MAX;
     size_t more = g->target - g->size - 1; /* after this one */
     uint64_t memory = add_saturating(g->memory, g->memory_of[more]), room = g->room + g->room_of[more];
@@ -229,11 +275,12 @@ static uint16_t find_next(PlacementSearch *q)
     for (size_t i = 0; i < q->n_pick; i++) {
         uint16_t site = q->pick[i];
 
-        if (g->taken[site] || (g->even && !gives_even_part(q, site)) || g->worst[site] == DISTANCE_NONE ||
-            (next != UINT16_MAX && !is_nearer(q, site, next)) ||
+        if (g->worst[site] > nearest || g->taken[site] || g->worst[site] == DISTANCE_NONE ||
+            (g->even && !gives_even_part(q, site)) ||
             add_saturating(memory, q->sites[site].capacity) < memory_needed(q) ||
-            room + g->rooms[site] < room_needed(q))
+            room + g->rooms[site] < room_needed(q) || (next != UINT16_MAX && !is_nearer(q, site, next)))
             continue;
+        nearest = g->worst[site];
         next = site;
     }
     q->work += 4 * q->n_pick;
@@ -251,12 +298,19 @@ static int try_set(PlacementSearch *q, const Stage *stage)
     return n ? search_try(q, stage, members, n) : 0;
 }
 
-/* Something no larger fits already. */
+/* Something fits already that is smaller, or that is nearer however this one goes on. */
 static bool is_beaten(const PlacementSearch *q)
 {
-    const Found *best = &q->best[q->growth.level];
+    const Growth *g = &q->growth;
+    const Found *best = &q->best[g->level];
+    const Verdict *v = &best->verdict;
 
-    return best->found && best->verdict.n <= q->n_base + q->growth.size;
+    if (!best->found)
+        return false;
+    if (v->n <= q->n_base + g->size)
+        return true;
+    return v->n <= q->n_base + g->target && v->near == 0 && g->level != LEVEL_MEMORY &&
+           (g->distance > v->worst || (g->distance == v->worst && g->distance_sum > v->distance_sum));
 }
 
 /* 1: there is more to do with this set. */
@@ -284,16 +338,28 @@ static int grow_set(PlacementSearch *q, const Stage *stage)
     return r;
 }
 
+/* For the last aim, the nodes that few come before. */
+static bool is_start(const PlacementSearch *q, uint16_t site)
+{
+    const Growth *g = &q->growth;
+    size_t n_before = 0;
+
+    if (g->aim != AIM_ALL)
+        return !g->even || g->target == 0 || gives_even_part(q, site);
+    for (size_t i = 0; i < q->n_pick && n_before < STARTS_LAST; i++)
+        n_before += compare_sites(q, &q->sites[q->pick[i]], &q->sites[site]) < 0;
+    return n_before < STARTS_LAST;
+}
+
 /* Every start of one aim. 1: there is more to do. */
 static int grow_sets(PlacementSearch *q, const Stage *stage)
 {
     Growth *g = &q->growth;
-    size_t each = g->target > g->least && q->n_pick > STARTS_LATER ? q->n_pick / STARTS_LATER : 1;
 
-    for (; g->start < q->n_pick; g->start += each) {
+    for (; g->start < q->n_pick; g->start += g->stride) {
         int r = 0;
 
-        if (!g->even || g->target == 0 || gives_even_part(q, q->pick[g->start]))
+        if (is_start(q, q->pick[g->start]))
             r = grow_set(q, stage);
         if (r != 0)
             return r;
@@ -303,35 +369,19 @@ static int grow_sets(PlacementSearch *q, const Stage *stage)
     return 0;
 }
 
-/* The same aim with nodes that have less, then a higher one. */
-static void aim_higher(PlacementSearch *q)
-{
-    Growth *g = &q->growth;
-
-    g->start = 0;
-    g->even = !g->even;
-    if (!g->even)
-        return;
-    g->checked = g->target + 1;
-    g->target = MIN(g->target + g->step, q->n_pick);
-    g->step *= 2;
-    if (g->target == q->n_pick)
-        g->checked = g->least;
-}
-
 int search_grow(PlacementSearch *q, const Stage *stage)
 {
     Growth *g = &q->growth;
     int r = g->begun ? 0 : begin(q, stage);
 
     while (r == 0 && g->level <= stage->to) {
-        if (g->level_begun || begin_level(q))
+        bool more = g->level_begun || begin_level(q);
+
+        if (more)
             r = grow_sets(q, stage);
         if (r != 0 || q->best[g->level].found)
             return r;
-        if (g->target < q->n_pick || g->even) {
-            aim_higher(q);
-        } else {
+        if (!more || !next_aim(q)) {
             g->level++;
             g->level_begun = false;
         }

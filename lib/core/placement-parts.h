@@ -130,18 +130,19 @@ typedef struct Noted {
 /* A set that grows from one node, and what the search for such sets keeps between them. Arrays are owned. */
 typedef struct Growth {
     bool begun, level_begun;
-    bool even; /* only nodes that can give an even part are taken */
     Level level;
-    size_t least, target, step; /* sizes: the smallest that can do, what is grown to, how much more next time */
-    size_t checked;             /* sizes up to here need not be looked at */
-    size_t start;
+    unsigned aim;                  /* which aims there are: placement-growth.c */
+    size_t least, target, checked; /* sizes: the smallest that can do, what is grown to, where looking begins */
+    bool even;                     /* only nodes that can give an even part are taken */
+    size_t start, stride;
     uint64_t *memory_of, *room_of; /* by number of nodes: the most that so many of the pick have */
     uint64_t *rooms;               /* by site: vCPUs that it has CPUs for, shared ones too */
     uint32_t **rows;               /* by site: to and from each site the longer way, then the sum; NULL: not made yet */
 
     bool growing;
     size_t size; /* of what was picked, without the base */
-    uint64_t memory, room;
+    uint64_t memory, room, distance_sum;
+    uint32_t distance;     /* the worst */
     bool *taken;           /* by site */
     uint32_t *worst, *sum; /* by site: as the rows, of the set */
 } Growth;

@@ -81,16 +81,18 @@ static int try_singles(PlacementSearch *q, const Stage *stage)
     return r;
 }
 
-/* Whether all sets with so many picked are looked at. */
+/* Whether all sets with up to so many picked are looked at. */
 static bool is_exact(const PlacementSearch *q, size_t size)
 {
-    uint64_t sets = 1;
+    uint64_t sets = 1, sum = 0;
 
     if (q->n_pick <= NODES_EXACT_MAX)
         return true;
-    for (size_t i = 0; i < size && sets <= SETS_MAX; i++)
+    for (size_t i = 0; i < size && sum <= SETS_MAX; i++) {
         sets = sets * (q->n_pick - i) / (i + 1);
-    return sets <= SETS_MAX;
+        sum += sets;
+    }
+    return sum <= SETS_MAX;
 }
 
 int search_sets(PlacementSearch *q, const Stage *stage)
