@@ -62,7 +62,8 @@ const Command commands[] = {
      "  fault KIND [KEY=VALUE...]\n"
      "                          take or give node=N bytes=SIZE; stop-build or fail-build\n"
      "                          bytes=SIZE; resume-build domid=N; read call=memory or\n"
-     "                          collection [errno=N] [times=N]; lose-events; slow ms=N\n",
+     "                          collection [errno=N] [times=N]; lose-events; slow ms=N;\n"
+     "                          busy on=1 or 0\n",
      sim_run},
     {0},
 };

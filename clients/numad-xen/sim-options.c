@@ -12,7 +12,8 @@ static const struct {
     const char *key;
     Kind kind;
 } fault_keys[] = {
-    {"node", NUMBER}, {"bytes", SIZE}, {"domid", NUMBER}, {"errno", NUMBER}, {"times", NUMBER}, {"ms", NUMBER},
+    {"node", NUMBER},  {"bytes", SIZE}, {"domid", NUMBER}, {"errno", NUMBER},
+    {"times", NUMBER}, {"ms", NUMBER},  {"on", NUMBER},
 };
 
 enum { NAME = 1, UUID, TYPE, STATE, POOL, MEMORY, MAX_MEMORY, VCPUS, HARD, SOFT, NODE_AFFINITY, TOKEN };

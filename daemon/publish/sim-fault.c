@@ -26,13 +26,14 @@ static const FaultKind kinds[_SIM_FAULT_MAX] = {
     [SIM_FAULT_READ] = {"read", {{"call", 's', true}, {"errno", 'u', false}, {"times", 'u', false}}},
     [SIM_FAULT_LOSE_EVENTS] = {"lose-events", {{NULL, '\0', false}}},
     [SIM_FAULT_SLOW] = {"slow", {{"ms", 'u', true}}},
+    [SIM_FAULT_BUSY] = {"busy", {{"on", 'u', true}}},
 };
 /* clang-format on */
 
 static int refuse_kind(char **ret_why)
 {
     return sim_keys_refuse(ret_why, "kind",
-                           "must be take, give, stop-build, resume-build, fail-build, read, lose-events or slow");
+                           "must be take, give, stop-build, resume-build, fail-build, read, lose-events, slow or busy");
 }
 
 static int take_call(const SimValue *value, SimFault *fault, char **ret_why)
@@ -57,6 +58,8 @@ static int take_number(const char *key, uint64_t number, SimFault *fault, char *
         fault->times = (uint32_t)number;
     else if (strcmp(key, "ms") == 0 && number <= SLOW_MS_MAX)
         fault->ms = (uint32_t)number;
+    else if (strcmp(key, "on") == 0 && number <= 1)
+        fault->on = number;
     else
         return sim_keys_refuse(ret_why, key, "%" PRIu64 " is out of range", number);
     return 0;

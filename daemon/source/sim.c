@@ -16,6 +16,7 @@
  */
 
 #define SLOW_STEP_US 1000u
+#define SCRUB_PER_S (UINT64_C(8) << 30) /* bytes of each node that its idle CPUs scrub in a second */
 
 /* Those injected that have not acted. */
 typedef struct Armed {
@@ -24,6 +25,7 @@ typedef struct Armed {
     uint32_t collections, memories; /* readings that fail */
     int collections_error, memories_error;
     uint32_t slow_ms;
+    bool busy; /* no CPU is idle: nothing is scrubbed */
 } Armed;
 
 typedef struct SimSource {
@@ -32,7 +34,9 @@ typedef struct SimSource {
     SimHost *host; /* what the file said last time it was good, and what came of it */
     int events;    /* -1: there are none any more */
     bool lost;
-    uint64_t due_us; /* when the collection under way is complete */
+    HostRows *rows;       /* of the collection under way, as the host was when it began */
+    uint64_t due_us;      /* when it is complete */
+    uint64_t scrubbed_us; /* what was given back is scrubbed up to then */
     Armed armed;
 } SimSource;
 
@@ -81,25 +85,40 @@ static bool fails(Source *source, uint32_t *times, int error, int *ret_error)
     return true;
 }
 
+/* Whoever looks at the host sees what its idle CPUs have done since. */
+static void scrub(SimSource *sim)
+{
+    uint64_t now = clock_us(CLOCK_MONOTONIC), spent_us = MIN(now - sim->scrubbed_us, UINT64_C(1000000000));
+
+    sim->scrubbed_us = now;
+    if (!sim->armed.busy)
+        sim_host_scrub(sim->host, SCRUB_PER_S / 1000000 * spent_us);
+}
+
 static int sim_begin(Source *source, bool full)
 {
     SimSource *sim = (SimSource *)source;
     int r = 0;
 
     (void)full;
+    sim->rows = host_rows_free(sim->rows);
+    if (fails(source, &sim->armed.collections, sim->armed.collections_error, &r))
+        return r;
+    scrub(sim);
     sim->due_us = clock_us(CLOCK_MONOTONIC) + sim->armed.slow_ms * UINT64_C(1000);
-    return fails(source, &sim->armed.collections, sim->armed.collections_error, &r) ? r : 0;
+    return host_rows_copy(sim_host_rows(sim->host), &sim->rows);
 }
 
 static int sim_step(Source *source, HostRows **ret_rows)
 {
     SimSource *sim = (SimSource *)source;
 
-    if (sim->armed.slow_ms > 0 && clock_us(CLOCK_MONOTONIC) < sim->due_us) {
+    if (clock_us(CLOCK_MONOTONIC) < sim->due_us) {
         usleep(SLOW_STEP_US);
         return 1;
     }
-    return host_rows_copy(sim_host_rows(sim->host), ret_rows);
+    *ret_rows = TAKE_PTR(sim->rows);
+    return 0;
 }
 
 static int sim_event_fd(const Source *source)
@@ -133,6 +152,7 @@ static int sim_read_memory(Source *source, HostMemory **ret_memory)
 
     if (fails(source, &sim->armed.memories, sim->armed.memories_error, &r))
         return r;
+    scrub(sim);
     *ret_memory = sim_host_memory(sim->host);
     return *ret_memory ? 0 : -ENOMEM;
 }
@@ -167,6 +187,7 @@ static void sim_free(Source *source)
     SimSource *sim = (SimSource *)source;
 
     sim_host_free(sim->host);
+    host_rows_free(sim->rows);
     if (sim->events >= 0)
         close(sim->events);
     free(sim->path);
@@ -229,8 +250,10 @@ int sim_source_create(Source *source, const SimDomain *domain, domid_t *ret_domi
 {
     SimSource *sim = (SimSource *)source;
     bool stop = sim->armed.stop;
-    int r = sim_host_begin(sim->host, domain, ret_domid);
+    int r;
 
+    scrub(sim);
+    r = sim_host_begin(sim->host, domain, ret_domid);
     if (r != 0)
         return r;
     sim->armed.stop = false;
@@ -245,8 +268,10 @@ int sim_source_create(Source *source, const SimDomain *domain, domid_t *ret_domi
 int sim_source_destroy(Source *source, domid_t domid)
 {
     SimSource *sim = (SimSource *)source;
-    int r = sim_host_destroy(sim->host, domid);
+    int r;
 
+    scrub(sim);
+    r = sim_host_destroy(sim->host, domid);
     if (r == 0)
         raise_event(sim);
     return r;
@@ -254,7 +279,10 @@ int sim_source_destroy(Source *source, domid_t domid)
 
 int sim_source_balloon(Source *source, domid_t domid, uint64_t bytes)
 {
-    return sim_host_balloon(((SimSource *)source)->host, domid, bytes);
+    SimSource *sim = (SimSource *)source;
+
+    scrub(sim);
+    return sim_host_balloon(sim->host, domid, bytes);
 }
 
 static int resume(SimSource *sim, domid_t domid)
@@ -292,6 +320,8 @@ static void arm(SimSource *sim, const SimFault *fault)
         arm_read(armed, fault);
     else if (fault->kind == SIM_FAULT_LOSE_EVENTS)
         lose_events(sim);
+    else if (fault->kind == SIM_FAULT_BUSY)
+        armed->busy = fault->on;
     else
         armed->slow_ms = fault->ms;
 }
@@ -300,6 +330,7 @@ int sim_source_fault(Source *source, const SimFault *fault)
 {
     SimSource *sim = (SimSource *)source;
 
+    scrub(sim);
     switch (fault->kind) {
     case SIM_FAULT_TAKE:
         return sim_host_take(sim->host, fault->node, fault->bytes);

@@ -26,7 +26,8 @@ typedef enum SimFaultKind {
     SIM_FAULT_FAIL_BUILD,   /* bytes: the next build fails there */
     SIM_FAULT_READ,         /* memory, error, times: so many readings fail */
     SIM_FAULT_LOSE_EVENTS,  /* domains come and go unheard */
-    SIM_FAULT_SLOW,         /* ms: from now on a collection takes so long */
+    SIM_FAULT_SLOW,         /* ms: from now on a collection takes so long, and tells how the host was when it began */
+    SIM_FAULT_BUSY,         /* on: no CPU is idle, so that what is given back stays dirty */
     _SIM_FAULT_MAX
 } SimFaultKind;
 
@@ -38,6 +39,7 @@ typedef struct SimFault {
     bool memory; /* of decisions; else whole collections */
     int error;   /* errno, positive */
     uint32_t times, ms;
+    bool on;
 } SimFault;
 
 /* 0, SIM_E_* as what it does, or negative. */

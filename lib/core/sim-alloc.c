@@ -46,8 +46,6 @@ void sim_holding_add(SimHolding *holding, nodeid_t node, uint64_t pages, uint32_
 
 int sim_nodes_init(SimNodes *nodes, HostRows *rows)
 {
-    bool has_chunks = rows->features & FEATURE_BIT(FEATURE_FREE_CHUNKS);
-
     *nodes = (SimNodes){.page_size = rows->page_size};
     nodes->nodes = new_array(rows->n_nodes, sizeof(*nodes->nodes));
     nodes->ring = new_array(rows->n_nodes, sizeof(*nodes->ring));
@@ -56,7 +54,7 @@ int sim_nodes_init(SimNodes *nodes, HostRows *rows)
     if (!nodes->nodes || !nodes->ring || !nodes->supply || !nodes->got)
         return -ENOMEM;
     for (; nodes->n < rows->n_nodes; nodes->n++)
-        if (sim_node_init(&nodes->nodes[nodes->n], &rows->nodes[nodes->n], rows->page_size, has_chunks) < 0)
+        if (sim_node_init(&nodes->nodes[nodes->n], &rows->nodes[nodes->n], rows->page_size, rows->features) < 0)
             return -ENOMEM;
     return 0;
 }
@@ -81,13 +79,13 @@ uint64_t sim_nodes_free(const SimNodes *nodes)
     return pages;
 }
 
-static void take(SimNodes *s, nodeid_t node, SimSize size, uint64_t n, bool low, SimHolding *to)
+static void take(SimNodes *s, nodeid_t node, SimSize size, uint64_t n, SimPass pass, SimHolding *to)
 {
     unsigned order = sim_order(size, s->page_size);
 
-    sim_node_take(&s->nodes[node], order, n, low);
+    sim_node_take(&s->nodes[node], order, n, pass);
     to->pages[node] += n << order;
-    to->low[node] += low ? n << order : 0;
+    to->low[node] += sim_pass_is_low(pass) ? n << order : 0;
     extents_of(to, node)[size] += n;
 }
 
@@ -168,7 +166,7 @@ static uint64_t share_others(SimNodes *s, const Bitmap *set, uint64_t n, nodeid_
     return n - left;
 }
 
-static uint64_t take_part(SimNodes *s, const Bitmap *affinity, SimSize size, uint64_t n, bool low, nodeid_t *last,
+static uint64_t take_part(SimNodes *s, const Bitmap *affinity, SimSize size, uint64_t n, SimPass pass, nodeid_t *last,
                           SimHolding *to)
 {
     unsigned order = sim_order(size, s->page_size);
@@ -176,29 +174,31 @@ static uint64_t take_part(SimNodes *s, const Bitmap *affinity, SimSize size, uin
 
     for (nodeid_t node = 0; node < s->n; node++) {
         s->got[node] = 0;
-        s->supply[node] = sim_node_supply(&s->nodes[node], order, low);
+        s->supply[node] = sim_node_supply(&s->nodes[node], order, pass);
     }
     got = share_round_robin(s, affinity, n, last);
     got += share_others(s, affinity, n - got, last);
     for (nodeid_t node = 0; node < s->n; node++)
         if (s->got[node] > 0)
-            take(s, node, size, s->got[node], low, to);
+            take(s, node, size, s->got[node], pass, to);
     return got;
 }
 
 uint64_t sim_nodes_take(SimNodes *s, const Bitmap *affinity, SimSize size, uint64_t n, nodeid_t *last, SimHolding *to)
 {
-    uint64_t got = n > 0 ? take_part(s, affinity, size, n, false, last, to) : 0;
+    uint64_t got = 0;
 
-    return got < n ? got + take_part(s, affinity, size, n - got, true, last, to) : got;
+    for (SimPass pass = 0; got < n && pass < _SIM_PASS_MAX; pass++)
+        got += take_part(s, affinity, size, n - got, pass, last, to);
+    return got;
 }
 
-uint64_t sim_nodes_take_pages(SimNodes *s, nodeid_t node, uint64_t pages, bool low, SimHolding *to)
+uint64_t sim_nodes_take_pages(SimNodes *s, nodeid_t node, uint64_t pages, SimPass pass, SimHolding *to)
 {
-    uint64_t n = MIN(pages, sim_node_supply(&s->nodes[node], 0, low));
+    uint64_t n = MIN(pages, sim_node_supply(&s->nodes[node], 0, pass));
 
     if (n > 0)
-        take(s, node, SIM_PAGE, n, low, to);
+        take(s, node, SIM_PAGE, n, pass, to);
     return n;
 }
 

@@ -43,7 +43,7 @@ uint64_t sim_nodes_free(const SimNodes *nodes); /* pages */
  */
 uint64_t sim_nodes_take(SimNodes *nodes, const Bitmap *affinity, SimSize size, uint64_t n, nodeid_t *last,
                         SimHolding *to);
-/* Up to so many single pages of one node; above the low reserve, or in it. How many there were. */
-uint64_t sim_nodes_take_pages(SimNodes *nodes, nodeid_t node, uint64_t pages, bool low, SimHolding *to);
+/* Up to so many single pages of one node; above the low reserve, or, SIM_LOW_ANY, in it. How many there were. */
+uint64_t sim_nodes_take_pages(SimNodes *nodes, nodeid_t node, uint64_t pages, SimPass pass, SimHolding *to);
 /* So many of the holding's pages of a node, which it has; the low ones last. */
 void sim_nodes_give(SimNodes *nodes, nodeid_t node, uint64_t pages, SimHolding *from);

@@ -94,11 +94,11 @@ int sim_host_take(SimHost *host, nodeid_t node, uint64_t bytes)
 
     if (!node_exists(host, node))
         return SIM_E_NO_NODE;
-    if (pages >
-        sim_node_supply(&host->nodes.nodes[node], 0, false) + sim_node_supply(&host->nodes.nodes[node], 0, true))
+    if (pages > sim_node_supply(&host->nodes.nodes[node], 0, SIM_ANY) +
+                    sim_node_supply(&host->nodes.nodes[node], 0, SIM_LOW_ANY))
         return SIM_E_NO_MEMORY;
-    got = sim_nodes_take_pages(&host->nodes, node, pages, false, &host->taken);
-    sim_nodes_take_pages(&host->nodes, node, pages - got, true, &host->taken);
+    got = sim_nodes_take_pages(&host->nodes, node, pages, SIM_ANY, &host->taken);
+    sim_nodes_take_pages(&host->nodes, node, pages - got, SIM_LOW_ANY, &host->taken);
     sim_count_free(host, before);
     return 0;
 }
@@ -117,4 +117,10 @@ int sim_host_give(SimHost *host, nodeid_t node, uint64_t bytes)
     sim_nodes_give(&host->nodes, node, pages, &host->taken);
     sim_count_free(host, before);
     return 0;
+}
+
+void sim_host_scrub(SimHost *host, uint64_t bytes)
+{
+    for (nodeid_t node = 0; node < host->nodes.n; node++)
+        sim_node_scrub(&host->nodes.nodes[node], bytes);
 }

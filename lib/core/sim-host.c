@@ -10,12 +10,20 @@ typedef struct Step {
 } Step;
 
 #define STEPS_MAX 4u
-/* A guest's first GiB has holes; a GiB that begins elsewhere than at a multiple of one is no 1 GiB extent. */
+/* Memory may come in extents of a GiB where it begins at a multiple of one. The first GiB of an hvm guest does not. */
 static const Step pv_steps[STEPS_MAX] = {{SIM_2M, UINT64_MAX}, {SIM_PAGE, UINT64_MAX}};
-static const Step other_steps[STEPS_MAX] = {{SIM_2M, 1ull << 30},
-                                            {SIM_1G, UINT64_MAX},
-                                            {SIM_2M, UINT64_MAX},
-                                            {SIM_PAGE, UINT64_MAX}};
+static const Step pvh_steps[STEPS_MAX] = {{SIM_1G, UINT64_MAX}, {SIM_2M, UINT64_MAX}, {SIM_PAGE, UINT64_MAX}};
+static const Step hvm_steps[STEPS_MAX] = {{SIM_2M, 1ull << 30},
+                                          {SIM_1G, UINT64_MAX},
+                                          {SIM_2M, UINT64_MAX},
+                                          {SIM_PAGE, UINT64_MAX}};
+
+static const Step *steps_of(DomainType type)
+{
+    if (type == DOMAIN_TYPE_PV)
+        return pv_steps;
+    return type == DOMAIN_TYPE_PVH ? pvh_steps : hvm_steps;
+}
 
 /* Claims that bind: those of the domains, or of the nodes, as whoever decides about the host counts them. */
 static uint64_t count_claims(const HostRows *rows)
@@ -133,8 +141,7 @@ static const Step *step_of(const SimHost *host, size_t index)
 {
     unsigned step = host->records[index].step;
 
-    return step == STEPS_MAX ? NULL
-                             : &(host->rows->domains[index].type == DOMAIN_TYPE_PV ? pv_steps : other_steps)[step];
+    return step == STEPS_MAX ? NULL : &steps_of(host->rows->domains[index].type)[step];
 }
 
 /* Goes on with a step, as far as it and the budget go. True: only the budget is in the way. */
@@ -159,21 +166,18 @@ static bool run_step(SimHost *host, size_t index, const Step *step, uint64_t *bu
 /* In proportion to the memory; what is left over goes to the last node that has some. */
 static void take_shares(SimHost *host, SimRecord *record)
 {
-    uint64_t total = 0, left = record->overhead_pages, memory;
+    const uint64_t *memory = record->memory.pages;
+    uint64_t total = 0, left = record->overhead_pages;
     nodeid_t last = NODE_NONE;
 
     for (nodeid_t node = 0; node < host->nodes.n; node++) {
-        total += record->memory.pages[node];
-        last = record->memory.pages[node] > 0 ? node : last;
+        total += memory[node];
+        last = memory[node] > 0 ? node : last;
     }
     for (nodeid_t node = 0; node < host->nodes.n; node++) {
-        memory = record->memory.pages[node];
-        if (memory > 0)
-            left -=
-                sim_nodes_take_pages(&host->nodes, node,
-                                     node == last ? left
-                                                  : (uint64_t)((__uint128_t)record->overhead_pages * memory / total),
-                                     false, &record->overhead);
+        uint64_t share = (uint64_t)((__uint128_t)record->overhead_pages * memory[node] / total);
+
+        left -= sim_nodes_take_pages(&host->nodes, node, node == last ? left : share, SIM_ANY, &record->overhead);
     }
 }
 

@@ -9,13 +9,14 @@
  * of libxc's domain builder, so that what is decided about a simulated host meets what a real one would do.
  *
  * The builder takes memory in steps, each as far as it can be had anywhere on the host: pv in 2 MiB extents, then
- * 4 KiB; all others the first GiB in 2 MiB, then 1 GiB extents while a GiB is left, then 2 MiB, then 4 KiB.
+ * 4 KiB; pvh in 1 GiB, 2 MiB, 4 KiB; all others the first GiB in 2 MiB, then as pvh.
  *
  * Each extent comes from the next node, round robin, of the domain's node affinity that has one above Xen's low
- * reserve; else from the lowest-numbered other node that has one; else from the low reserve, in the same order. The
- * last node used is remembered for each domain; the first extent comes from the first node. Within a node the smallest
- * free chunk that is large enough is split. A node whose free chunks are not known has all extents that its free
- * memory has room for; of one whose chunks are known the low reserve is taken to lie in the largest ones, as
+ * reserve and scrubbed; else from the lowest-numbered other node that has one; else, in the same order, one that is
+ * dirty; else one of the low reserve, scrubbed or not. Single pages are taken dirty or not. The last node used is
+ * remembered for each domain; the first extent comes from the first node. Within a node the smallest free chunk that
+ * is large enough is split. A node whose free chunks are not known has all extents that its free memory has room for;
+ * of one whose chunks are known the low reserve and what is dirty are taken to lie in the largest ones, as
  * placement_extents() has it.
  *
  * A build first stakes a host-wide claim on its memory, which shrinks as the pages come.
@@ -26,8 +27,7 @@
  * no more of come from others by the rule above.
  *
  * Pages given back are dirty. As many chunks as the model has split join again when parts enough are free; which parts
- * are neighbours is not known. One thing of Xen is left out: it prefers another node's scrubbed chunk to a dirty one of
- * the domain's own; idle CPUs scrub in seconds.
+ * are neighbours is not known.
  */
 typedef struct SimHost SimHost;
 
@@ -83,7 +83,7 @@ int sim_host_begin(SimHost *host, const SimDomain *domain, domid_t *ret_domid);
  */
 int sim_host_build(SimHost *host, domid_t domid, uint64_t bytes);
 
-/* 0 or SIM_E_UNKNOWN_DOMAIN. Its pages are free at once, and dirty. */
+/* 0, SIM_E_UNKNOWN_DOMAIN or -ENOMEM. Its pages are free at once, and dirty. */
 int sim_host_destroy(SimHost *host, domid_t domid);
 
 /*
@@ -100,6 +100,9 @@ int sim_host_balloon(SimHost *host, domid_t domid, uint64_t bytes);
  */
 int sim_host_take(SimHost *host, nodeid_t node, uint64_t bytes);
 int sim_host_give(SimHost *host, nodeid_t node, uint64_t bytes);
+
+/* What the idle CPUs of each node do meanwhile: so much of what was given back there is scrubbed. */
+void sim_host_scrub(SimHost *host, uint64_t bytes);
 
 /* Pages of the domain by node, whatever the host's features tell; NULL: no such domain, or its pages are not known. */
 const uint64_t *sim_host_pages(const SimHost *host, domid_t domid);

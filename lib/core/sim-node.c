@@ -9,10 +9,12 @@
  * taken leaves the counts as they were.
  */
 
-int sim_node_init(SimNode *node, NodeRow *row, uint32_t page_size, bool has_chunks)
+int sim_node_init(SimNode *node, NodeRow *row, uint32_t page_size, unsigned features)
 {
     *node = (SimNode){.row = row, .page_size = page_size};
-    if (!has_chunks || !row->free_chunks)
+    if (features & FEATURE_BIT(FEATURE_NODE_MEMORY) && row->dirty != VALUE_UNKNOWN)
+        node->dirty = MIN(row->dirty, row->free);
+    if (!(features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) || !row->free_chunks)
         return 0;
     node->split = new_array(row->n_free_chunks, sizeof(*node->split));
     return node->split ? 0 : -ENOMEM;
@@ -56,13 +58,24 @@ static uint64_t chunk_pages(const SimNode *node, unsigned order)
     return pages;
 }
 
-uint64_t sim_node_supply(const SimNode *node, unsigned order, bool low)
+/* Of so many pages in chunks that are large enough. The low reserve is the last to be dirty. */
+static uint64_t pages_in(const SimNode *node, uint64_t pages, SimPass pass, bool clean)
 {
-    uint64_t pages = MIN(sim_node_free(node), chunk_pages(node, order));
+    uint64_t low = low_pages(node), above = sub_saturating(sim_node_free(node), low);
+    uint64_t dirty = clean ? node->dirty / node->page_size + (node->dirty % node->page_size != 0) : 0;
+
+    if (sim_pass_is_low(pass))
+        return sub_saturating(MIN(pages, low), sub_saturating(dirty, above));
+    return sub_saturating(pages, add_saturating(low, MIN(dirty, above)));
+}
+
+uint64_t sim_node_supply(const SimNode *node, unsigned order, SimPass pass)
+{
+    bool clean = order > 0 && (pass == SIM_CLEAN || pass == SIM_LOW_CLEAN);
 
     if (order >= SIM_ORDERS)
         return 0;
-    return (low ? MIN(pages, low_pages(node)) : sub_saturating(pages, low_pages(node))) >> order;
+    return pages_in(node, MIN(sim_node_free(node), chunk_pages(node, order)), pass, clean) >> order;
 }
 
 /* Notes that of each larger chunk as many are split as hold the first n extents. */
@@ -101,17 +114,34 @@ static void take_chunks(SimNode *node, unsigned order, uint64_t n)
     }
 }
 
-void sim_node_take(SimNode *node, unsigned order, uint64_t n, bool low)
+/* Also where the host has told no number: then only the model knows. */
+static void set_dirty(SimNode *node, uint64_t dirty)
+{
+    node->dirty = MIN(dirty, node->row->free);
+    node->own_dirty = MIN(node->own_dirty, node->dirty);
+    if (node->row->dirty != VALUE_UNKNOWN)
+        node->row->dirty = node->dirty;
+}
+
+void sim_node_take(SimNode *node, unsigned order, uint64_t n, SimPass pass)
 {
     uint64_t bytes = (n << order) * node->page_size;
+    bool is_dirty = order > 0 && (pass == SIM_ANY || pass == SIM_LOW_ANY); /* no scrubbed one was left */
 
     node->row->free -= bytes;
-    if (low)
+    if (sim_pass_is_low(pass))
         node->row->low -= bytes;
-    if (node->row->dirty != VALUE_UNKNOWN) /* what is scrubbed goes first */
-        node->row->dirty = MIN(node->row->dirty, node->row->free);
+    set_dirty(node, sub_saturating(node->dirty, is_dirty ? bytes : 0));
     if (node->split)
         take_chunks(node, order, n);
+}
+
+void sim_node_scrub(SimNode *node, uint64_t bytes)
+{
+    uint64_t scrubbed = MIN(bytes, node->own_dirty);
+
+    node->own_dirty -= scrubbed;
+    set_dirty(node, node->dirty - scrubbed);
 }
 
 static void join_chunks(SimNode *node, unsigned order)
@@ -149,8 +179,8 @@ void sim_node_give(SimNode *node, unsigned order, uint64_t n, uint64_t low)
     node->row->free += bytes;
     if (low > 0)
         node->row->low += low * node->page_size;
-    if (node->row->dirty != VALUE_UNKNOWN)
-        node->row->dirty += bytes;
+    node->own_dirty += bytes;
+    set_dirty(node, node->dirty + bytes);
     if (node->split)
         give_chunks(node, order, n);
 }

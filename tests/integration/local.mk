@@ -15,6 +15,7 @@ integration_tests = \
 	tests/integration/test-reload.py \
 	tests/integration/test-remote.py \
 	tests/integration/test-settings.py \
+	tests/integration/test-sim.py \
 	tests/integration/test-state.py
 TESTS += $(integration_tests)
 EXTRA_DIST += $(integration_tests) tests/integration/minibus.py tests/integration/placing.py \

@@ -54,7 +54,8 @@ def release(bus, token):
 
 
 CREATE_TYPES = {**REQUEST_TYPES, "state": "s", "hard": "s", "soft": "s", "node_affinity": "s", "token": "s"}
-FAULT_TYPES = {"node": "u", "bytes": "t", "domid": "u", "call": "s", "errno": "u", "times": "u", "ms": "u"}
+FAULT_TYPES = {"node": "u", "bytes": "t", "domid": "u", "call": "s", "errno": "u", "times": "u", "ms": "u",
+               "on": "u"}
 
 
 def sim(bus, member, signature, *arguments):

@@ -54,30 +54,66 @@ static void test_fragmented(void **state)
     domid_t domid = 0;
 
     (void)state;
-    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PVH, 3000, 0, "0", 1}, &domid), 0);
-    assert_int_equal(sim_host_pages(sim, domid)[0], (1024 + 952) * PAGES_PER_MIB);
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PVH, 2000, 0, "0", 1}, &domid), 0);
+    assert_int_equal(sim_host_pages(sim, domid)[0], 976 * PAGES_PER_MIB);
     assert_int_equal(sim_host_pages(sim, domid)[1], 1024 * PAGES_PER_MIB);
+    assert_int_equal(sim_host_destroy(sim, domid), 0);
+    sim_host_scrub(sim, 2 * GIB);
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_HVM, 2000, 0, "0", 1}, &domid), 0);
+    assert_int_equal(sim_host_pages(sim, domid)[0], 2000 * PAGES_PER_MIB);
+    assert_int_equal(sim_host_destroy(sim, domid), 0);
+    sim_host_scrub(sim, 2 * GIB);
     assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 2000, 0, "0", 1}, &domid), 0);
     assert_int_equal(sim_host_pages(sim, domid)[0], 2000 * PAGES_PER_MIB);
 }
 
+/* What a domain leaves is dirty until it is scrubbed; until then the next one's memory is elsewhere. */
 static void test_dirty(void **state)
 {
     _cleanup_(sim_host_free_p) SimHost *sim =
-        sim_of(HEAD FEATURES "'node_extra':[{'dirty':104857600}],'memory':{'free':2147483648},'nodes':[" GIB_FREE
-                             "," GIB_FREE "]}");
+        sim_of(HEAD FEATURES "'node_extra':[{'dirty':104857600},{'dirty':0}],'memory':{'free':2147483648},"
+                             "'nodes':[" GIB_FREE "," GIB_FREE "]}");
     domid_t domid = 0, other = 0;
 
     (void)state;
     assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 599, 0, "0", 1}, &domid), 0);
     assert_int_equal(dirty_mib(sim, 0), 100); /* there was enough that is clean */
     assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 383, 0, "0", 1}, &other), 0);
-    assert_int_equal(dirty_mib(sim, 0), 40);
-    assert_int_equal(sim_host_rows(sim)->free, (1024 + 40) * MIB);
+    assert_int_equal(sim_host_pages(sim, other)[0], (324 + 1) * PAGES_PER_MIB);
+    assert_int_equal(sim_host_pages(sim, other)[1], 58 * PAGES_PER_MIB);
+    assert_int_equal(dirty_mib(sim, 0), 98); /* two are single pages: its last MiB, and what Xen needs beside */
+    assert_int_equal(sim_host_rows(sim)->free, (98 + 1024 - 58) * MIB);
     assert_int_equal(sim_host_destroy(sim, domid), 0);
-    assert_int_equal(dirty_mib(sim, 0), 640);
+    assert_int_equal(dirty_mib(sim, 0), 98 + 600);
+    assert_int_equal(dirty_mib(sim, 1), 0);
+    assert_int_equal(sim_host_rows(sim)->free, (98 + 600 + 1024 - 58) * MIB);
+    sim_host_scrub(sim, 500 * MIB);
+    assert_int_equal(dirty_mib(sim, 0), 198);
+    sim_host_scrub(sim, 500 * MIB);
+    assert_int_equal(dirty_mib(sim, 0), 98); /* what the host had stays */
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 1000, 0, "0", 1}, &domid), 0);
+    assert_int_equal(sim_host_pages(sim, domid)[0], 600 * PAGES_PER_MIB);
+    assert_int_equal(sim_host_pages(sim, domid)[1], 400 * PAGES_PER_MIB);
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 600, 0, "0", 1}, &domid), 0); /* now dirty at home, too */
+    assert_int_equal(sim_host_pages(sim, domid)[0], 36 * PAGES_PER_MIB);
+}
+
+/* A host that does not tell what is dirty has some all the same. */
+static void test_untold_dirty(void **state)
+{
+    _cleanup_(sim_host_free_p) SimHost *sim = sim_of(HEAD "'nodes':[" GIB_FREE "," GIB_FREE "]}");
+    domid_t domid = 0;
+
+    (void)state;
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 1000, 0, "1", 1}, &domid), 0);
+    assert_int_equal(sim_host_destroy(sim, domid), 0);
     assert_int_equal(sim_host_rows(sim)->nodes[1].dirty, VALUE_UNKNOWN);
-    assert_int_equal(sim_host_rows(sim)->free, (1024 + 640) * MIB);
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 1000, 0, "1", 1}, &domid), 0);
+    assert_int_equal(sim_host_pages(sim, domid)[0], (1000 - 22) * PAGES_PER_MIB);
+    assert_int_equal(sim_host_destroy(sim, domid), 0);
+    sim_host_scrub(sim, GIB);
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PV, 1000, 0, "1", 1}, &domid), 0);
+    assert_int_equal(sim_host_pages(sim, domid)[1], 1000 * PAGES_PER_MIB);
 }
 
 static void test_balloon(void **state)
@@ -160,8 +196,9 @@ static void test_take_and_give(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunks),  cmocka_unit_test(test_fragmented),    cmocka_unit_test(test_dirty),
-        cmocka_unit_test(test_balloon), cmocka_unit_test(test_older_domains), cmocka_unit_test(test_take_and_give),
+        cmocka_unit_test(test_chunks),        cmocka_unit_test(test_fragmented), cmocka_unit_test(test_dirty),
+        cmocka_unit_test(test_untold_dirty),  cmocka_unit_test(test_balloon),    cmocka_unit_test(test_older_domains),
+        cmocka_unit_test(test_take_and_give),
     };
 
     return cmocka_run_group_tests_name("sim-changes", tests, NULL, NULL);

@@ -23,6 +23,7 @@
     HEAD "'features':['node-pages','node-memory','free-chunks']," more "'nodes':[" N(a) "," N(b) "," N(c) "," N(d) "]" \
                                                                                                                    "}"
 #define LOW(low) "'node_extra':[{'low':" low "}],"
+#define DIRTY(dirty) "'node_extra':[{},{'dirty':" dirty "}]," /* of node 1 */
 
 typedef struct Case {
     const char *what, *host;
@@ -68,17 +69,22 @@ static const Case cases[] = {
      {DOMAIN_TYPE_PV, 300, 0, "1", 1},
      0,
      {236, 64, 0, 0}},
-    {"a whole GiB each: an odd number of them leaves one more on the first",
+    {"pvh has a whole GiB each: an odd number of them leaves one more on the first",
      FOUR(F4096, F4096, F4096, F4096, ""),
-     {DOMAIN_TYPE_PVH, 4096, 0, "0-1", 1},
+     {DOMAIN_TYPE_PVH, 3072, 0, "0-1", 1},
      0,
-     {2560, 1536, 0, 0}},
-    {"the same of hvm",
+     {2048, 1024, 0, 0}},
+    {"below a GiB it has 2 MiB",
+     FOUR(F4096, F4096, F4096, F4096, ""),
+     {DOMAIN_TYPE_PVH, 1022, 0, "2-3", 1},
+     0,
+     {0, 0, 512, 510}},
+    {"hvm has its first GiB in 2 MiB",
      FOUR(F4096, F4096, F4096, F4096, ""),
      {DOMAIN_TYPE_HVM, 4096, 0, "2-3", 1},
      0,
      {0, 0, 2560, 1536}},
-    {"and of what type nobody tells",
+    {"and so has what type nobody tells",
      FOUR(F4096, F4096, F4096, F4096, ""),
      {DOMAIN_TYPE_UNKNOWN, 4096, 0, "2-3", 1},
      0,
@@ -86,9 +92,29 @@ static const Case cases[] = {
     {"pv is even", FOUR(F4096, F4096, F4096, F4096, ""), {DOMAIN_TYPE_PV, 4096, 0, "0-1", 1}, 0, {2048, 2048, 0, 0}},
     {"the tail of 2 MiB goes on after the last GiB",
      FOUR(F4096, F4096, F4096, F4096, ""),
-     {DOMAIN_TYPE_PVH, 2050, 0, "0-1", 1},
+     {DOMAIN_TYPE_HVM, 2050, 0, "0-1", 1},
      0,
      {1536, 514, 0, 0}},
+    {"the same of pvh",
+     FOUR(F4096, F4096, F4096, F4096, ""),
+     {DOMAIN_TYPE_PVH, 3074, 0, "0-1", 1},
+     0,
+     {2048, 1026, 0, 0}},
+    {"what is scrubbed elsewhere before what is dirty at home",
+     FOUR(F4096, F4096, F4096, F4096, DIRTY(F4096)),
+     {DOMAIN_TYPE_PV, 1400, 0, "1", 1},
+     0,
+     {1400, 0, 0, 0}},
+    {"single pages are taken dirty",
+     FOUR(F4096, F4096, F4096, F4096, DIRTY(F4096)),
+     {DOMAIN_TYPE_PV, 1, 0, "1", 1},
+     0,
+     {0, 1, 0, 0}},
+    {"what is dirty at home before the low reserve",
+     FOUR(F1024, F1024, F0, F0, DIRTY(F1024)),
+     {DOMAIN_TYPE_PV, 1026, 0, "1", 1},
+     0,
+     {1024, 2, 0, 0}},
     {"a GiB elsewhere before 2 MiB at home",
      FOUR(F10240, F4096, "1610612736", F4096, ""),
      {DOMAIN_TYPE_PVH, 2048, 0, "2", 1},
@@ -183,8 +209,8 @@ static void test_overhead(void **state)
     domid_t domid = 0;
 
     (void)state;
-    /* pvh: 2 MiB of vCPUs and 4 KiB for each of 6144 MiB, 26 MiB: in proportion to 2560 and 1536 MiB */
-    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_PVH, 4096, 6144, "0-1", 2}, &domid), 0);
+    /* hvm: 2 MiB of vCPUs and 4 KiB for each of 6144 MiB, 26 MiB: in proportion to 2560 and 1536 MiB */
+    assert_int_equal(start(sim, (Start){DOMAIN_TYPE_HVM, 4096, 6144, "0-1", 2}, &domid), 0);
     assert_int_equal(sim_host_overhead(sim, domid)[0] + sim_host_overhead(sim, domid)[1], 26 * 256);
     assert_int_equal(sim_host_overhead(sim, domid)[0], 26 * 256 * 5 / 8);
     assert_int_equal(row_of(sim, domid)->total_pages, 4096 * 256);

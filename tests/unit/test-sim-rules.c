@@ -12,7 +12,7 @@
 typedef struct Buddy {
     size_t n;
     bool has_chunks;
-    uint64_t free[N_NODES], low[N_NODES], chunks[N_NODES][ORDERS];
+    uint64_t free[N_NODES], low[N_NODES], dirty[N_NODES], chunks[N_NODES][ORDERS];
     uint64_t got[N_NODES];
     unsigned affinity; /* a bit a node */
     unsigned last;     /* N_NODES: none */
@@ -34,21 +34,26 @@ static uint64_t in_chunks(const Buddy *b, unsigned node, unsigned order)
     return pages;
 }
 
-static bool has(const Buddy *b, unsigned node, unsigned order, bool low)
+/* Whether there is an extent: scrubbed or any; above the low reserve or in it. What is low is the last to be dirty. */
+static bool has(const Buddy *b, unsigned node, unsigned order, bool low, bool clean)
 {
     uint64_t pages = b->has_chunks ? MIN(b->free[node], in_chunks(b, node, order)) : b->free[node];
+    uint64_t above = b->free[node] - b->low[node], dirty = clean && order > 0 ? b->dirty[node] : 0;
 
     if (low)
-        return MIN(pages, b->low[node]) >= 1u << order;
-    return pages >= b->low[node] + (1u << order);
+        return MIN(pages, b->low[node]) >= (dirty > above ? dirty - above : 0) + (1u << order);
+    return pages >= b->low[node] + MIN(dirty, above) + (1u << order);
 }
 
-static void take_from(Buddy *b, unsigned node, unsigned order, bool low)
+static void take_from(Buddy *b, unsigned node, unsigned order, bool low, bool clean)
 {
     unsigned i = order;
 
     b->free[node] -= 1u << order;
     b->low[node] -= low ? 1u << order : 0;
+    if (order > 0 && !clean)
+        b->dirty[node] -= MIN(b->dirty[node], 1u << order);
+    b->dirty[node] = MIN(b->dirty[node], b->free[node]);
     b->got[node] += 1u << order;
     b->last = node;
     if (!b->has_chunks)
@@ -60,24 +65,28 @@ static void take_from(Buddy *b, unsigned node, unsigned order, bool low)
 }
 
 /* The nodes of the affinity from the last one on, then the others from the lowest on. */
+static bool take_in_pass(Buddy *b, unsigned order, bool low, bool clean)
+{
+    for (unsigned i = 1; i <= N_NODES; i++) {
+        unsigned node = (b->last == N_NODES ? i - 1 : b->last + i) % N_NODES;
+
+        if (b->affinity >> node & 1 && has(b, node, order, low, clean)) {
+            take_from(b, node, order, low, clean);
+            return true;
+        }
+    }
+    for (unsigned node = 0; node < N_NODES; node++)
+        if (!(b->affinity >> node & 1) && has(b, node, order, low, clean)) {
+            take_from(b, node, order, low, clean);
+            return true;
+        }
+    return false;
+}
+
 static bool take_one(Buddy *b, unsigned order)
 {
-    for (unsigned low = 0; low < 2; low++) {
-        for (unsigned i = 1; i <= N_NODES; i++) {
-            unsigned node = (b->last == N_NODES ? i - 1 : b->last + i) % N_NODES;
-
-            if (b->affinity >> node & 1 && has(b, node, order, low)) {
-                take_from(b, node, order, low);
-                return true;
-            }
-        }
-        for (unsigned node = 0; node < N_NODES; node++)
-            if (!(b->affinity >> node & 1) && has(b, node, order, low)) {
-                take_from(b, node, order, low);
-                return true;
-            }
-    }
-    return false;
+    return take_in_pass(b, order, false, true) || take_in_pass(b, order, false, false) ||
+           take_in_pass(b, order, true, true) || take_in_pass(b, order, true, false);
 }
 
 static uint64_t take_up_to(Buddy *b, unsigned order, uint64_t pages)
@@ -94,10 +103,10 @@ static bool build(Buddy *b, DomainType type, uint64_t pages)
 {
     uint64_t left = pages;
 
-    if (type != DOMAIN_TYPE_PV) {
+    if (type == DOMAIN_TYPE_HVM)
         left -= take_up_to(b, 9, MIN(left, 262144u));
+    if (type != DOMAIN_TYPE_PV)
         left -= take_up_to(b, 18, left);
-    }
     left -= take_up_to(b, 9, left);
     left -= take_up_to(b, 0, left);
     return left == 0;
@@ -108,7 +117,7 @@ static void draw_node(Buddy *b, unsigned node)
 {
     static const unsigned orders[] = {0, 3, 9, 10, 12, 17, 18};
 
-    b->free[node] = b->low[node] = b->got[node] = 0;
+    b->free[node] = b->low[node] = b->dirty[node] = b->got[node] = 0;
     memset(b->chunks[node], 0, sizeof(b->chunks[node]));
     for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
         unsigned order = orders[i];
@@ -119,20 +128,23 @@ static void draw_node(Buddy *b, unsigned node)
     }
     if (draw(3) == 0)
         b->low[node] = draw(b->free[node] + 1);
+    if (draw(3) == 0)
+        b->dirty[node] = draw(b->free[node] + 1);
 }
 
 static HostRows *make_rows(const Buddy *b)
 {
     _cleanup_text_ Text text = {0};
 
-    text_printf(&text, "{'format':'numad-xen-host/1','features':['node-pages'%s],'nodes':[",
+    text_printf(&text, "{'format':'numad-xen-host/1','features':['node-pages','node-memory'%s],'nodes':[",
                 b->has_chunks ? ",'free-chunks'" : "");
     for (unsigned node = 0; node < N_NODES; node++)
         text_printf(&text, "%s{'size':%" PRIu64 ",'free':%" PRIu64 "}", node ? "," : "", 64 * GIB,
                     b->free[node] * 4096);
     text_add(&text, "],'node_extra':[");
     for (unsigned node = 0; node < N_NODES; node++) {
-        text_printf(&text, "%s{'low':%" PRIu64 ",'free_chunks':[", node ? "," : "", b->low[node] * 4096);
+        text_printf(&text, "%s{'low':%" PRIu64 ",'dirty':%" PRIu64 ",'free_chunks':[", node ? "," : "",
+                    b->low[node] * 4096, b->dirty[node] * 4096);
         for (unsigned i = 0; i < ORDERS; i++)
             text_printf(&text, "%s%" PRIu64, i ? "," : "", b->chunks[node][i]);
         text_add(&text, "]}");
@@ -150,7 +162,7 @@ static void compare(const Buddy *b, const SimHost *sim, domid_t domid, unsigned 
         const NodeRow *row = &rows->nodes[node];
 
         if (row->free != b->free[node] * 4096 || row->low != b->low[node] * 4096 ||
-            sim_host_pages(sim, domid)[node] != b->got[node])
+            row->dirty != b->dirty[node] * 4096 || sim_host_pages(sim, domid)[node] != b->got[node])
             fail_msg("round %u, node %u: %" PRIu64 " pages free, %" PRIu64 " low, %" PRIu64 " got; Xen: %" PRIu64
                      ", %" PRIu64 ", %" PRIu64,
                      round, node, row->free / 4096, row->low / 4096, sim_host_pages(sim, domid)[node], b->free[node],
@@ -172,8 +184,9 @@ static bool take_overhead(Buddy *b, uint64_t pages, uint64_t total)
     for (unsigned node = 0; node < N_NODES; node++)
         last_with = got[node] ? node : last_with;
     for (unsigned node = 0; node < N_NODES; node++)
-        for (uint64_t n = node == last_with ? left : pages * got[node] / total; n > 0 && has(b, node, 0, false); n--) {
-            take_from(b, node, 0, false);
+        for (uint64_t n = node == last_with ? left : pages * got[node] / total; n > 0 && has(b, node, 0, false, false);
+             n--) {
+            take_from(b, node, 0, false, false);
             left--;
         }
     b->last = last;
@@ -236,7 +249,7 @@ static void test_same_as_xen(void **state)
         b.chunks[0][0]++;
         assert_int_equal(sim_host_new(make_rows(&b), &sim), 0);
         before = b;
-        if (build_both(sim, &b, draw(2) ? DOMAIN_TYPE_PV : DOMAIN_TYPE_HVM, 1 + draw(total), &domid)) {
+        if (build_both(sim, &b, (DomainType)(DOMAIN_TYPE_PV + draw(3)), 1 + draw(total), &domid)) {
             built++;
             compare(&b, sim, domid, round);
             assert_int_equal(sim_host_destroy(sim, domid), 0);
