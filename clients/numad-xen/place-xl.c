@@ -83,7 +83,8 @@ static int without_cpus(const PlacementView *placement, const TopologyView *topo
     return r;
 }
 
-#define INSTEAD "that needs libxl with numad-xen's carrier: give other --nodes or --cpus, or use --format json"
+#define INSTEAD \
+    "that needs libxl with numad-xen's carrier: give other --nodes or --cpus, --policy any, or use --format json"
 
 static int refuse(const PlacementView *placement, const TopologyView *topology, const Bitmap *giving, char **ret_why)
 {
