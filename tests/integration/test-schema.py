@@ -94,7 +94,7 @@ def wrong_types(value):
 
 
 def full_documents():
-    """A status, a topology and a doctor with something in every array, and what placing will bring."""
+    """A document of each kind, with something in every array."""
     path = TOP / "tests/golden/hosts/four-nodes.json"
     status = run("status", "--json", "--host", path)
     status["time"] = "2026-01-01T00:00:00Z"
@@ -102,7 +102,10 @@ def full_documents():
     status["domains"][1]["uuid"] = "00112233-4455-6677-8899-aabbccddeeff"
     status["reservations"] = [{"token": TOKEN, "name": "n", "uuid": status["domains"][1]["uuid"], "overhead": 1,
                                "memory": [{"node": 1, "bytes": 1}], "domid": 1, "expires_ms": 1}]
-    return status, run("topology", "--json", "--host", path), run("doctor", "--json", "--host", path)
+    placement = run("place", "--vcpus", 2, "--memory", "1G", "--dry-run", "--explain", "--format", "json", "--host", path)
+    placement |= {"token": TOKEN, "expires_ms": 1, "extent_order": 9}
+    return (status, run("topology", "--json", "--host", path), run("doctor", "--json", "--host", path), placement,
+            {"format": "numad-xen-reservations/1", "reservations": copy.deepcopy(status["reservations"])})
 
 
 def mutants(document):
@@ -122,9 +125,9 @@ def test_mutants(tap):
         kind = document["format"]
         tap.equal(schema.faults(document), [], f"{kind}: the document to change is good")
         passed = [what for what, mutant in mutants(document) if not schema.faults(mutant)]
-        # A ratio may be 1.5, and an integer in its place.
-        numbers = ("vcpus is 1.5", "sum is 1.5", "le is 1.5", "last_collection is 1.5", "domid is 1.5")
-        tap.equal([p for p in passed if not p.endswith(numbers)], [], f"{kind}: every change is refused")
+        # A ratio may be 1.5, and an integer in its place; candidates are there when they were asked for.
+        allowed = ("candidates is missing", "vcpus is 1.5", "sum is 1.5", "le is 1.5", "last_collection is 1.5", "domid is 1.5")
+        tap.equal([p for p in passed if not p.endswith(allowed)], [], f"{kind}: every change is refused")
 
 
 WRONG = [  # format, path, value
@@ -148,6 +151,14 @@ WRONG = [  # format, path, value
     ("topology", "format", "numad-xen-status/1"), ("topology", "cpus.0.cpu", 8192), ("topology", "cpus.0.core", 4294967295),
     ("topology", "cpus.0.siblings", None), ("topology", "pools.0.cpus", "0,1"), ("topology", "dom0", []),
     ("topology", "dom0.nodes", None), ("topology", "nodes.0.pxm", 2**32),
+    ("placement", "nodes", []), ("placement", "nodes", [1, 1]), ("placement", "nodes.0", 1024),
+    ("placement", "token", "0123456789ABCDEF" * 2), ("placement", "token", "0123"), ("placement", "memory", []),
+    ("placement", "memory.0.bytes", 0), ("placement", "vcpus.0.soft", "1,0"), ("placement", "vcpus.0.hard", None),
+    ("placement", "expected_locality", 1.01), ("placement", "reason", ""), ("placement", "overhead", None),
+    ("placement", "candidates.0.refused_by", "weather"), ("placement", "candidates.0.rank", 0),
+    ("placement", "candidates.0.worst_distance", 255), ("placement", "candidates", [{}] * 65),
+    ("reservations", "reservations.0.domid", 32752), ("reservations", "reservations.0.memory", []),
+    ("reservations", "reservations.0.token", ""), ("reservations", "reservations", None),
     ("doctor", "checks.0.code", ""), ("doctor", "checks.0.text", ""), ("doctor", "checks.0.ok", None),
     ("doctor", "checks.0", {"code": "x", "ok": False, "text": "bad", "fix": ""}),
 ]
@@ -158,7 +169,7 @@ def path_of(text):
 
 
 def test_wrong(tap):
-    good = dict(zip(("status", "topology", "doctor"), full_documents()))
+    good = dict(zip(("status", "topology", "doctor", "placement", "reservations"), full_documents()))
     for kind, path, value in WRONG:
         found = schema.faults(changed(good[kind], path_of(path), value))
         tap.ok(found, f"{kind}: {path} of {value!r} is refused")
@@ -176,7 +187,11 @@ def test_null(tap):
                           "reservations.*.domid reservations.*.expires_ms stats.*.buckets.*.le stats.last_collection",
                 "topology": "host.xen_version host.memory.total host.memory.free host.memory.claimed nodes.*.pxm "
                             "nodes.*.distances.* cpus.*.core cpus.*.socket cpus.*.node devices.*.node dom0",
-                "doctor": ""}
+                "doctor": "",
+                "placement": "token extent_order expected_locality expires_ms candidates.*.refused_by "
+                             "candidates.*.worst_distance candidates.*.mean_distance candidates.*.vcpus_per_core",
+                "reservations": "reservations.*.token reservations.*.name reservations.*.uuid reservations.*.domid "
+                                "reservations.*.expires_ms"}
     for document in full_documents():
         kind = document["format"].split("-")[2].split("/")[0]
         found = {".".join(shape(path)) for path, _ in places(document)
