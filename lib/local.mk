@@ -37,10 +37,11 @@ libcore_la_SOURCES = \
 	lib/core/ledger-write.c \
 	lib/core/locality.c lib/core/locality.h \
 	lib/core/placement.c lib/core/placement.h \
+	lib/core/placement-aim.c \
 	lib/core/placement-candidates.c \
 	lib/core/placement-cores.c \
 	lib/core/placement-document.c lib/core/placement-document.h \
-	lib/core/placement-growth.c \
+	lib/core/placement-growth.c lib/core/placement-growth.h \
 	lib/core/placement-nodes.c \
 	lib/core/placement-parts.h \
 	lib/core/placement-rank.c \

@@ -119,16 +119,34 @@ int search_find_cores(PlacementSearch *q)
 
 /* --- how much each core has to do --- */
 
-#define LOAD_WORK 100000u
+#define LOAD_WORK 150000u
 
 static void add_load(PlacementSearch *q, const Bitmap *set, unsigned n_vcpus)
 {
     unsigned weight = bitmap_weight(set);
+    uint64_t load = to_load((double)n_vcpus / MAX(weight, 1u));
 
     BITMAP_FOREACH (cpu, set)
         if (cpu < q->snapshot->n_cpus && q->core_of[cpu] != UINT32_MAX)
-            q->cores[q->core_of[cpu]].load += to_load((double)n_vcpus / weight);
+            q->cores[q->core_of[cpu]].load += load;
     q->work += weight;
+}
+
+/*
+ * Most vCPUs run far from the answer's CPUs, and prefer to: their soft set has none of these, and some that they may
+ * use. Little is read of these.
+ */
+static bool is_elsewhere(const PlacementSearch *q, const Bitmap *pool, const VcpuRow *vcpu)
+{
+    const Bitmap *soft = &vcpu->soft, *hard = &vcpu->hard;
+    size_t n = MIN(MIN(soft->n_words, hard->n_words), pool->n_words);
+
+    if (bitmap_weight_and(soft, &q->answer_cpus) > 0)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (soft->words[i] & hard->words[i] & pool->words[i])
+            return true;
+    return false;
 }
 
 /* vCPUs of one domain, one after the other, mostly run on the same set. */
@@ -141,7 +159,8 @@ static int load_domain(PlacementSearch *q, const DomainRow *row, Bitmap *set, Bi
         const VcpuRow *vcpu = &row->vcpus->rows[i];
         int r;
 
-        if (!vcpu->online)
+        q->work += 10 + q->snapshot->n_cpus / 64;
+        if (!vcpu->online || is_elsewhere(q, pool, vcpu))
             continue;
         r = locality_effective_set(pool, vcpu, set);
         if (r == 0 && n && !bitmap_equal(set, last)) {
@@ -153,25 +172,41 @@ static int load_domain(PlacementSearch *q, const DomainRow *row, Bitmap *set, Bi
         if (r < 0)
             return r;
         n++;
-        q->work += 10 + q->snapshot->n_cpus / 16;
+        q->work += q->snapshot->n_cpus / 16;
     }
     if (n)
         add_load(q, last, n);
     return 0;
 }
 
+/* The online CPUs of the nodes that the answer's CPUs are on. */
+static int find_answer_cpus(PlacementSearch *q)
+{
+    const Verdict *v = &q->answer.verdict;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < v->n; i++) {
+        const Site *site = &q->sites[q->answer.members[i]];
+
+        r = bitmap_or(&q->answer_cpus, &q->snapshot->nodes[site->id].local);
+    }
+    return r;
+}
+
 int search_load_cores(PlacementSearch *q)
 {
     const Snapshot *s = q->snapshot;
     _cleanup_bitmap_ Bitmap set = {0}, last = {0};
+    int r = 0;
 
     if (!q->cores || q->threads == 1)
         return 0;
-    for (; q->domain < s->n_domains; q->domain++) {
-        int r = q->work < LOAD_WORK ? load_domain(q, &s->domains[q->domain].row, &set, &last) : 1;
-
-        if (r != 0)
-            return r;
+    if (q->domain == 0 && bitmap_isempty(&q->answer_cpus))
+        r = find_answer_cpus(q);
+    for (; r == 0 && q->domain < s->n_domains; q->domain++) {
+        if (q->work > LOAD_WORK)
+            return 1;
+        r = load_domain(q, &s->domains[q->domain].row, &set, &last);
     }
-    return 0;
+    return r;
 }

@@ -135,15 +135,19 @@ typedef struct Growth {
     size_t least, target, checked; /* sizes: the smallest that can do, what is grown to, where looking begins */
     bool even;                     /* only nodes that can give an even part are taken */
     size_t start, stride;
+    uint64_t part;                 /* bytes that a node has to have to be taken */
     uint64_t *memory_of, *room_of; /* by number of nodes: the most that so many of the pick have */
     uint64_t *rooms;               /* by site: vCPUs that it has CPUs for, shared ones too */
+    uint16_t *order;               /* by site: which of several is taken first */
     uint32_t **rows;               /* by site: to and from each site the longer way, then the sum; NULL: not made yet */
 
     bool growing;
     size_t size; /* of what was picked, without the base */
     uint64_t memory, room, distance_sum;
-    uint32_t distance;     /* the worst */
-    bool *taken;           /* by site */
+    uint32_t distance; /* the worst */
+    bool *taken;       /* by site */
+    uint16_t *open;    /* sites that may be taken yet */
+    size_t n_open;
     uint32_t *worst, *sum; /* by site: as the rows, of the set */
 } Growth;
 
@@ -184,9 +188,10 @@ struct PlacementSearch {
 
     Core *cores; /* owned; by node, socket, core; NULL: nobody has needed them */
     size_t n_cores;
-    cpuid_t *by_core;  /* owned; CPUs of one core beside each other */
-    uint32_t *core_of; /* owned; by CPU */
-    size_t domain;     /* the next whose load is to be added */
+    cpuid_t *by_core;   /* owned; CPUs of one core beside each other */
+    uint32_t *core_of;  /* owned; by CPU */
+    Bitmap answer_cpus; /* whose cores' load matters */
+    size_t domain;      /* the next whose load is to be added */
 
     Noted fitting[CANDIDATE_SETS_MAX], refused[CANDIDATE_SETS_MAX];
     size_t n_fitting, n_refused;
@@ -221,7 +226,7 @@ int search_try(PlacementSearch *q, const Stage *stage, const uint16_t *members, 
 /* placement-sets.c, placement-growth.c, placement-spread.c: 1: there is more to do. */
 int search_sets(PlacementSearch *q, const Stage *stage);
 int search_grow(PlacementSearch *q, const Stage *stage);
-void search_end_growth(PlacementSearch *q);
+void search_end_growth(PlacementSearch *q, bool keep_distances);
 int search_spread(PlacementSearch *q, const Stage *stage);
 
 /* placement-candidates.c */

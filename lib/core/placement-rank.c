@@ -72,6 +72,11 @@ static void judge_sites(PlacementSearch *q, const uint16_t *members, size_t n, V
 /* False: two of them do not reach each other. */
 static bool judge_distances(PlacementSearch *q, const uint16_t *members, size_t n, Verdict *v)
 {
+    if (q->growth.growing && n > 1 && n == q->n_base + q->growth.size) {
+        v->worst = q->growth.distance; /* known from its growing */
+        v->distance_sum = q->growth.distance_sum;
+        return true;
+    }
     v->worst = 10;
     v->distance_sum = n == 1 ? 10 : 0;
     q->work += n * n;

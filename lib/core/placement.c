@@ -84,10 +84,11 @@ PlacementSearch *placement_search_free(PlacementSearch *q)
     if (!q)
         return NULL;
     search_forget(q);
-    search_end_growth(q);
+    search_end_growth(q, false);
     snapshot_unref(q->snapshot);
     placement_request_done(&q->request);
     bitmap_done(&q->allowed);
+    bitmap_done(&q->answer_cpus);
     for (Level level = 0; level < _LEVEL_MAX; level++)
         free(q->best[level].members);
     free(q->cpus);
@@ -161,7 +162,7 @@ static void begin_stage(PlacementSearch *q)
 {
     const Pass *pass = search_pass(q);
 
-    search_end_growth(q);
+    search_end_growth(q, true);
     search_forget(q);
     q->begun = false;
     for (Level level = 0; level < _LEVEL_MAX; level++)
