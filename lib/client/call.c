@@ -55,25 +55,24 @@ static int take_answer(sd_bus_message *answer, void *userdata, sd_bus_error *ret
     return 0;
 }
 
+/* Whatever else comes meanwhile, it does not take longer. */
 static int wait_for(sd_bus *bus, uint64_t patience_usec, const Wait *wait)
 {
     uint64_t deadline = now_usec() + patience_usec, now;
     int r;
 
-    while (!wait->answer) {
+    for (;;) {
         r = sd_bus_process(bus, NULL);
-        if (r < 0)
-            return r;
-        if (r > 0)
-            continue;
+        if (r < 0 || wait->answer)
+            return r < 0 ? r : 0;
         now = now_usec();
         if (now >= deadline)
             return -ETIMEDOUT;
-        r = sd_bus_wait(bus, deadline - now);
+        if (r == 0)
+            r = sd_bus_wait(bus, deadline - now);
         if (r < 0 && r != -EINTR)
             return r;
     }
-    return 0;
 }
 
 /* sd-bus makes up an error as the answer when the connection ends. */

@@ -104,4 +104,87 @@ def test_nonsense(tap, world):
         tap.equal(ask(world.address, "memory", 3)[0], "", "no memory is no memory")
 
 
-run_tests(test_answers, test_unsupported, test_nobody, test_silence, test_errors, test_nonsense)
+REQUEST = {"vcpus": 2, "memory": 1 << 40, "max_memory": 1 << 41, "name": "web", "type": "pvh", "policy": "pack",
+           "uuid": "01234567-89ab-cdef-0123-456789abcdef", "nodes": [1, 3], "cpus": "0-7", "pool": 0, "strict": True,
+           "near": "0000:3b:00.0", "ttl_ms": 5000, "threads_per_core": 2}
+TOKEN = "0123456789abcdef" * 2
+PLACEMENT = {"reason": ("s", 'because "so"\n'), "nodes": ("au", [1, 3]), "memory": ("a(ut)", [(1, 5), (3, 6)]),
+             "overhead": ("t", 7), "vcpus": ("a(uss)", [(0, "0-7", "2-3"), (1, "0-7", "")]), "extent_order": ("u", 9),
+             "expected_locality": ("d", 0.25), "expires_ms": ("u", 60000), "later": ("a{sv}", [("x", ("u", 1))])}
+DOCUMENT = {"format": "numad-xen-placement/1", "token": TOKEN, "nodes": [1, 3],
+            "memory": [{"node": 1, "bytes": 5}, {"node": 3, "bytes": 6}], "overhead": 7,
+            "vcpus": [{"vcpu": 0, "hard": "0-7", "soft": "2-3"}, {"vcpu": 1, "hard": "0-7", "soft": ""}], "extent_order": 9,
+            "expected_locality": 0.25, "reason": 'because "so"\n', "expires_ms": 60000}
+
+
+def test_place(tap, world):
+    """A request as it was set, and an answer as a document, once, whatever interrupts."""
+    calls = []
+
+    def answer(body):
+        calls.append(body)
+        time.sleep(0.5)
+        return "sa{sv}", [TOKEN, list(PLACEMENT.items())]
+
+    with FakeDaemon(world.address, {"Place": answer, "Explain": ("s", ["{}"])}):
+        token, _, document = ask(world.address, "place")[0].partition(" ")
+        tap.equal(calls, [[REQUEST]], "numadx_place sends every key, once, through signals that are handled")
+        tap.equal((token, json.loads(document)), (TOKEN, DOCUMENT), "its answer is the placement document")
+        tap.equal(list(json.loads(document)), list(DOCUMENT), "in the document's own order")
+        tap.equal(ask(world.address, "explain")[0], "{}", "numadx_explain")
+
+
+def test_part_of_an_answer(tap, world):
+    """What a daemon does not tell is null, and without nodes, memory and vCPUs there is no placement."""
+    for key in PLACEMENT:
+        rest = [item for item in PLACEMENT.items() if item[0] != key]
+        with FakeDaemon(world.address, {"Place": ("sa{sv}", [TOKEN, rest])}):
+            answer, _ = ask(world.address, "place")
+        if key in ("nodes", "memory", "vcpus"):
+            tap.ok(answer.startswith("EBADMSG: "), f"no {key} is EBADMSG", answer)
+        else:
+            wanted = DOCUMENT if key == "later" else {**DOCUMENT, key: None}
+            tap.equal(json.loads(answer.partition(" ")[2]), wanted, f"no {key} is null")
+    for key in PLACEMENT:
+        wrong = {**PLACEMENT, key: ("as", ["x"])}
+        with FakeDaemon(world.address, {"Place": ("sa{sv}", [TOKEN, list(wrong.items())])}):
+            answer, _ = ask(world.address, "place")
+        tap.ok(answer.startswith("EBADMSG: ") == (key != "later"), f"{key} of another type", answer)
+    for number in (float("nan"), float("inf")):
+        odd = {**PLACEMENT, "expected_locality": ("d", number)}
+        with FakeDaemon(world.address, {"Place": ("sa{sv}", [TOKEN, list(odd.items())])}):
+            answer, _ = ask(world.address, "place")
+        tap.equal(json.loads(answer.partition(" ")[2]), {**DOCUMENT, "expected_locality": None}, f"{number} is null")
+
+
+def test_placing_errors(tap, world):
+    cases = {OURS + "NoFit": "ENOSPC", OURS + "InvalidRequest": "EINVAL", OURS + "UnknownToken": "ENOKEY",
+             OURS + "Expired": "EKEYEXPIRED", OURS + "LimitReached": "EBUSY", OURS + "UnknownDomain": "ENOENT",
+             DBUS + "AccessDenied": "EACCES"}
+    for name, errno_name in cases.items():
+        with FakeDaemon(world.address, dict.fromkeys(("Place", "Explain", "Commit", "Release"), Refusal(name, "the reason"))):
+            for what in (["place"], ["explain"], ["commit", TOKEN, 1], ["release", TOKEN]):
+                answer, _ = ask(world.address, *what)
+                tap.ok(answer.startswith(errno_name + ": ") and answer.endswith(": the reason"),
+                       f"{what[0]}: {name} is {errno_name}, and the reason is told", answer)
+    calls = []
+    with FakeDaemon(world.address, {"Commit": lambda body: calls.append(body) or ("", []),
+                                    "Release": lambda body: calls.append(body) or ("", [])}):
+        tap.equal((ask(world.address, "commit", TOKEN, 7)[0], ask(world.address, "release", TOKEN)[0]), ("", ""),
+                  "numadx_commit and numadx_release say nothing")
+        tap.equal(calls, [[TOKEN, 7], [TOKEN]], "numadx_commit and numadx_release ask for it")
+
+
+def test_daemon_goes(tap, world):
+    """One that goes away under a call is not waited for."""
+    def leave(body):
+        daemon.stopped = True
+        daemon.socket.close()
+
+    daemon = FakeDaemon(world.address, {"Place": leave})
+    answer, seconds = ask(world.address, "place")
+    tap.ok(answer.startswith(("ETIMEDOUT: numad-xend did not answer: ", "ENOTCONN: ")) and seconds < 10,
+           "a daemon that goes away under Place", (answer, seconds))
+
+
+run_tests(test_place, test_part_of_an_answer, test_placing_errors, test_daemon_goes, test_answers, test_unsupported, test_nobody, test_silence, test_errors, test_nonsense)
