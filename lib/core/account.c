@@ -161,6 +161,64 @@ static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOption
     return r;
 }
 
+/* --- the load to come --- */
+
+/* How many vCPUs of the reservation's domain the snapshot has counted. */
+static uint32_t counted_vcpus(const Snapshot *base, const Reservation *r)
+{
+    const Domain *domain = r->domid == DOMID_NONE ? NULL : snapshot_find_domain(base, (domid_t)r->domid);
+    uint32_t n = 0;
+
+    if (!domain || (r->has_uuid && memcmp(domain->row.uuid, r->uuid, sizeof(r->uuid)) != 0))
+        return 0;
+    if (!reservation_is_open(r)) /* those that are offline may stay so */
+        return r->vcpus;
+    for (size_t i = 0; domain->row.vcpus && i < domain->row.vcpus->n; i++)
+        n += domain->row.vcpus->rows[i].online;
+    return n;
+}
+
+/* The CPUs that go with a promised node: its own, else those that are local to it. */
+static const Bitmap *cpus_of(const Snapshot *s, nodeid_t id)
+{
+    return bitmap_isempty(&s->nodes[id].cpus) ? &s->nodes[id].local : &s->nodes[id].cpus;
+}
+
+static void promise_vcpus(Snapshot *s, const Reservation *r, uint32_t n_vcpus)
+{
+    unsigned n_cpus = 0;
+
+    for (size_t i = 0; i < r->n_memory; i++)
+        if (r->memory[i].node < s->n_nodes)
+            n_cpus += bitmap_weight(cpus_of(s, r->memory[i].node));
+    for (size_t i = 0; n_cpus && i < r->n_memory; i++) {
+        nodeid_t id = r->memory[i].node;
+
+        if (id >= s->n_nodes)
+            continue;
+        BITMAP_FOREACH (cpu, cpus_of(s, id)) {
+            nodeid_t on = s->cpus[cpu].node;
+
+            if (on < s->n_nodes)
+                s->nodes[on].promised_vcpus += (double)n_vcpus / n_cpus;
+        }
+    }
+}
+
+/* vCPUs that are promised and do not run yet: without them all of a burst would go to the node that is idle now. */
+static void promise_load(Snapshot *s, const Snapshot *base)
+{
+    for (size_t i = 0; i < s->n_nodes; i++)
+        s->nodes[i].promised_vcpus = 0;
+    for (size_t i = 0; i < s->ledger->n; i++) {
+        const Reservation *r = s->ledger->items[i];
+        uint32_t counted = counted_vcpus(base, r);
+
+        if (r->vcpus > counted)
+            promise_vcpus(s, r, r->vcpus - counted);
+    }
+}
+
 int account_snapshot(Snapshot *base, const HostMemory *given, Ledger *ledger, const AccountOptions *options,
                      Snapshot **ret_snapshot)
 {
@@ -190,6 +248,7 @@ int account_snapshot(Snapshot *base, const HostMemory *given, Ledger *ledger, co
         r = fill_nodes(s, memory, options);
     if (r < 0)
         return r;
+    promise_load(s, s->base);
     *ret_snapshot = TAKE_PTR(s);
     return 0;
 }

@@ -22,7 +22,8 @@ typedef struct Node {
     uint64_t span, present, free, low, dirty, claimed, reserved, available; /* bytes */
     uint64_t *free_chunks;                                                  /* owned; NULL when unknown */
     size_t n_free_chunks;
-    double vcpus; /* load: the share of all online vCPUs that may run here */
+    double vcpus;          /* load: the share of all online vCPUs that may run here */
+    double promised_vcpus; /* and of those that are promised and not online yet (account.h) */
 } Node;
 
 /*

@@ -99,7 +99,7 @@ void oracle_score(const Oracle *o, const Bitmap *set, unsigned supply, OracleSco
     score_distances(o, set, ret);
     oracle_cpus(o, set, &cpus);
     BITMAP_FOREACH (node, set) {
-        load += s->nodes[node].vcpus;
+        load += s->nodes[node].vcpus + s->nodes[node].promised_vcpus;
         available += place_case_available(o->place, node);
         ret->with_device += has_device(s, node);
         ret->dirty += s->nodes[node].dirty == VALUE_UNKNOWN ? 0 : s->nodes[node].dirty;

@@ -149,6 +149,44 @@ static void test_lifetime(void **state)
     snapshot_unref(second);
 }
 
+/* Its vCPUs count until they run, where its memory is promised. */
+static void test_load(void **state)
+{
+    static const char json[] =
+        "{\"format\":\"numad-xen-host/1\",\"nodes\":[{\"size\":1048576,\"free\":1048576,\"cpus\":\"0-1\"},"
+        "{\"size\":1048576,\"free\":1048576,\"cpus\":\"2-5\"},{\"size\":1048576,\"free\":1048576,\"cpus\":\"\"}],"
+        "\"domains\":[{\"domid\":3,\"uuid\":\"" UUID "\",\"vcpus\":[{\"soft\":\"0-1\"},{\"online\":false}]}]}";
+    _cleanup_(snapshot_unref_p) Snapshot *base = host(json);
+    static const struct {
+        uint32_t vcpus, domid;
+        ReservationState reservation;
+        double on_0, on_1;
+    } cases[] = {
+        {6, DOMID_NONE, RESERVATION_PENDING, 2, 4}, /* by CPUs */
+        {7, 3, RESERVATION_BUILDING, 2, 4},         /* one of them runs */
+        {2, 3, RESERVATION_COMMITTED, 0, 0},        /* the other may stay offline */
+        {6, 4, RESERVATION_COMMITTED, 2, 4},        /* its domain has not been collected yet */
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        Reservation *r = reserve(MIB, MIB, 0, cases[i].domid);
+        Ledger *ledger;
+        _cleanup_(snapshot_unref_p) Snapshot *s = NULL;
+
+        r->vcpus = cases[i].vcpus;
+        r->state = cases[i].reservation;
+        ledger = ledger_new();
+        assert_non_null(ledger);
+        ledger->items = calloc(1, sizeof(*ledger->items));
+        assert_non_null(ledger->items);
+        ledger->items[ledger->n++] = r;
+        s = account(base, ledger, NULL);
+        assert_true(s->nodes[0].vcpus == 1 && s->nodes[2].promised_vcpus == 0);
+        if (s->nodes[0].promised_vcpus != cases[i].on_0 || s->nodes[1].promised_vcpus != cases[i].on_1)
+            fail_msg("case %zu: %g %g", i, s->nodes[0].promised_vcpus, s->nodes[1].promised_vcpus);
+    }
+}
+
 static void test_names(void **state)
 {
     _cleanup_(snapshot_unref_p) Snapshot *s = host(HOST("\"node-pages\"", ""));
@@ -169,7 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers),  cmocka_unit_test(test_spare), cmocka_unit_test(test_fresh),
-        cmocka_unit_test(test_lifetime), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lifetime), cmocka_unit_test(test_load),  cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
