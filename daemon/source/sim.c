@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/source/sim.h"
-#include "daemon/clock.h"
 #include "lib/core/hostdesc.h"
 #include "lib/io/capture.h"
 #include "lib/io/file.h"
@@ -8,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -74,6 +74,14 @@ static int load(const char *name, HostRows **ret_rows, char **ret_error)
     return r;
 }
 
+static uint64_t now_us(void)
+{
+    struct timespec now = {0};
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 /* Whether a reading is to fail: then *ret_error says how. */
 static bool fails(Source *source, uint32_t *times, int error, int *ret_error)
 {
@@ -88,7 +96,7 @@ static bool fails(Source *source, uint32_t *times, int error, int *ret_error)
 /* Whoever looks at the host sees what its idle CPUs have done since. */
 static void scrub(SimSource *sim)
 {
-    uint64_t now = clock_us(CLOCK_MONOTONIC), spent_us = MIN(now - sim->scrubbed_us, UINT64_C(1000000000));
+    uint64_t now = now_us(), spent_us = MIN(now - sim->scrubbed_us, UINT64_C(1000000000));
 
     sim->scrubbed_us = now;
     if (!sim->armed.busy)
@@ -105,7 +113,7 @@ static int sim_begin(Source *source, bool full)
     if (fails(source, &sim->armed.collections, sim->armed.collections_error, &r))
         return r;
     scrub(sim);
-    sim->due_us = clock_us(CLOCK_MONOTONIC) + sim->armed.slow_ms * UINT64_C(1000);
+    sim->due_us = now_us() + sim->armed.slow_ms * UINT64_C(1000);
     return host_rows_copy(sim_host_rows(sim->host), &sim->rows);
 }
 
@@ -113,7 +121,7 @@ static int sim_step(Source *source, HostRows **ret_rows)
 {
     SimSource *sim = (SimSource *)source;
 
-    if (clock_us(CLOCK_MONOTONIC) < sim->due_us) {
+    if (now_us() < sim->due_us) {
         usleep(SLOW_STEP_US);
         return 1;
     }
