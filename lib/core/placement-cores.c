@@ -41,7 +41,7 @@ int search_find_cpus(PlacementSearch *q)
         const Node *node = &s->nodes[id];
         unsigned allowed = bitmap_weight_and(&node->cpus, &q->allowed);
 
-        q->cpus[id] = (CpuSum){.cpus = allowed, .load = to_load(node->vcpus)};
+        q->cpus[id] = (CpuSum){.cpus = allowed, .load = to_load(node->vcpus + node->promised_vcpus)};
         partly = partly || (allowed > 0 && allowed < bitmap_weight(&node->cpus));
     }
     if (partly) {
@@ -132,6 +132,17 @@ static void add_load(PlacementSearch *q, const Bitmap *set, unsigned n_vcpus)
     q->work += weight;
 }
 
+/* Whether a set has any of the answer's CPUs, which are mostly beside each other. */
+static bool has_answer_cpus(const PlacementSearch *q, const Bitmap *set)
+{
+    size_t n = MIN(q->answer_words, set->n_words);
+
+    for (size_t i = q->answer_word; i < n; i++)
+        if (q->answer_cpus.words[i] & set->words[i])
+            return true;
+    return false;
+}
+
 /*
  * Most vCPUs run far from the answer's CPUs, and prefer to: their soft set has none of these, and some that they may
  * use. Little is read of these.
@@ -141,7 +152,7 @@ static bool is_elsewhere(const PlacementSearch *q, const Bitmap *pool, const Vcp
     const Bitmap *soft = &vcpu->soft, *hard = &vcpu->hard;
     size_t n = MIN(MIN(soft->n_words, hard->n_words), pool->n_words);
 
-    if (bitmap_weight_and(soft, &q->answer_cpus) > 0)
+    if (has_answer_cpus(q, soft))
         return false;
     for (size_t i = 0; i < n; i++)
         if (soft->words[i] & hard->words[i] & pool->words[i])
@@ -190,6 +201,11 @@ static int find_answer_cpus(PlacementSearch *q)
 
         r = bitmap_or(&q->answer_cpus, &q->snapshot->nodes[site->id].local);
     }
+    q->answer_words = q->answer_cpus.n_words;
+    while (q->answer_words > 0 && !q->answer_cpus.words[q->answer_words - 1])
+        q->answer_words--;
+    while (q->answer_word < q->answer_words && !q->answer_cpus.words[q->answer_word])
+        q->answer_word++;
     return r;
 }
 

@@ -188,10 +188,11 @@ struct PlacementSearch {
 
     Core *cores; /* owned; by node, socket, core; NULL: nobody has needed them */
     size_t n_cores;
-    cpuid_t *by_core;   /* owned; CPUs of one core beside each other */
-    uint32_t *core_of;  /* owned; by CPU */
-    Bitmap answer_cpus; /* whose cores' load matters */
-    size_t domain;      /* the next whose load is to be added */
+    cpuid_t *by_core;                 /* owned; CPUs of one core beside each other */
+    uint32_t *core_of;                /* owned; by CPU */
+    Bitmap answer_cpus;               /* whose cores' load matters */
+    size_t answer_word, answer_words; /* the first word that has any, and the end of the last */
+    size_t domain;                    /* the next whose load is to be added */
 
     Noted fitting[CANDIDATE_SETS_MAX], refused[CANDIDATE_SETS_MAX];
     size_t n_fitting, n_refused;

@@ -75,7 +75,7 @@ static bool judge_distances(PlacementSearch *q, const uint16_t *members, size_t 
     if (q->growth.growing && n > 1 && n == q->n_base + q->growth.size) {
         v->worst = q->growth.distance; /* known from its growing */
         v->distance_sum = q->growth.distance_sum;
-        return true;
+        return v->worst != DISTANCE_NONE;
     }
     v->worst = 10;
     v->distance_sum = n == 1 ? 10 : 0;
