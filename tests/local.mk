@@ -21,6 +21,10 @@ unit_tests = \
 	tests/unit/test-hostdesc-write \
 	tests/unit/test-json \
 	tests/unit/test-locality \
+	tests/unit/test-placement \
+	tests/unit/test-placement-document \
+	tests/unit/test-placement-kinds \
+	tests/unit/test-placement-split \
 	tests/unit/test-seal \
 	tests/unit/test-sim-changes \
 	tests/unit/test-sim-host \
@@ -46,6 +50,10 @@ tests_unit_test_hostdesc_tables_SOURCES = tests/unit/test-hostdesc-tables.c test
 tests_unit_test_hostdesc_write_SOURCES = tests/unit/test-hostdesc-write.c $(unit_headers)
 tests_unit_test_json_SOURCES = tests/unit/test-json.c tests/unit/unit.h
 tests_unit_test_locality_SOURCES = tests/unit/test-locality.c $(unit_headers)
+tests_unit_test_placement_SOURCES = tests/unit/test-placement.c $(placing_headers)
+tests_unit_test_placement_document_SOURCES = tests/unit/test-placement-document.c $(placing_headers)
+tests_unit_test_placement_kinds_SOURCES = tests/unit/test-placement-kinds.c $(placing_headers)
+tests_unit_test_placement_split_SOURCES = tests/unit/test-placement-split.c $(placing_headers)
 tests_unit_test_seal_SOURCES = tests/unit/test-seal.c $(unit_headers)
 tests_unit_test_sim_changes_SOURCES = tests/unit/test-sim-changes.c $(sim_headers)
 tests_unit_test_sim_host_SOURCES = tests/unit/test-sim-host.c $(sim_headers)
@@ -55,6 +63,7 @@ tests_unit_test_srat_SOURCES = tests/unit/test-srat.c $(table_headers)
 tests_unit_test_text_SOURCES = tests/unit/test-text.c $(unit_headers)
 tests_unit_test_writers_SOURCES = tests/unit/test-writers.c $(unit_headers)
 unit_headers = tests/unit/unit.h tests/unit/host.h
+placing_headers = tests/unit/placing.h $(unit_headers)
 sim_headers = tests/unit/sim.h tests/unit/hostdesc.h $(unit_headers)
 table_headers = tests/unit/unit.h tests/unit/tables.h tests/unit/firmware-host.h
 

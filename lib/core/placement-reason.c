@@ -172,11 +172,17 @@ void node_judge(PlacementSearch *q, nodeid_t id, Verdict *v)
         v->refused_by = REFUSED_POLICY;
 }
 
-static void add_memory_clause(Text *text, const PlacementSearch *q, const Verdict *v)
+static void add_available(Text *text, const Verdict *v)
 {
     text_add(text, "has ");
     add_size(text, v->available);
-    text_add(text, " available, ");
+    text_add(text, " available");
+}
+
+static void add_memory_clause(Text *text, const PlacementSearch *q, const Verdict *v)
+{
+    add_available(text, v);
+    text_add(text, ", ");
     add_size(text, v->short_bytes);
     text_add(text, v->available < q->ask.memory + q->overhead ? " short" : " short in pieces large enough");
 }
@@ -196,9 +202,10 @@ static void add_clause(Text *text, const PlacementSearch *q, nodeid_t id, const 
         text_add(text, "has no CPU that it may use");
     else if (v->refused_by == REFUSED_KIND)
         text_add(text, node->kind == NODE_MEMORY ? "has no CPUs, and is used only when asked for" : "has no memory");
+    else if (q->request.has_nodes)
+        text_add(text, "is not among those asked for");
     else
-        text_add(text,
-                 q->request.has_nodes ? "is not among those asked for" : "alone would do, but is not wanted alone");
+        add_available(text, v);
 }
 
 static void add_clauses(Text *text, PlacementSearch *q)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "tests/unit/placing.h"
+
+/* How memory is divided over a set of nodes: what Xen's domain builder does with that node affinity. */
+
+#define HOST "{'format':'numad-xen-host/1','features':['free-chunks','node-memory'],'nodes':["
+#define NODE(bytes, cpus) "{'size':17179869184,'free':" bytes ",'cpus':'" cpus "'}"
+#define PV .type = DOMAIN_TYPE_PV
+#define PVH .type = DOMAIN_TYPE_PVH
+#define HVM .type = DOMAIN_TYPE_HVM
+
+/* 8 GiB, 8 GiB and 3 MiB. */
+#define PLAIN HOST NODE("8589934592", "0-3") "," NODE("8589934592", "4-7") "," NODE("3145728", "8-11") "]}"
+
+static void test_types(void **state)
+{
+    static const Case cases[] = {
+        /* extents of 2 MiB in turn, then pages; a page that is not whole is one */
+        {{1, 1 * MIB, PV, .policy = POLICY_ANY}, "0=344K 1=340K 2=340K, 1x 0-11/0-11"},
+        {{1, 6 * MIB + 4096, PV, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=4M 1=2052K, 1x 0-11/0-7"},
+        {{1, 6 * MIB + 1, PV, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=4M 1=2048K, 1x 0-11/0-7"},
+        /* pvh: GiBs from its first address on; one node more gets a whole one more */
+        {{1, 3 * GIB, PVH, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=2048M 1=1024M, 1x 0-11/0-7"},
+        {{1, 1 * GIB + 4 * MIB, PVH, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=1026M 1=2M, 1x 0-11/0-7"},
+        /* hvm: the first GiB in 2 MiB */
+        {{1, 3 * GIB, HVM, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=1536M 1=1536M, 1x 0-11/0-7"},
+        {{1, 4 * GIB, HVM, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=2560M 1=1536M, 1x 0-11/0-7"},
+        {{1, 4 * GIB, .type = DOMAIN_TYPE_UNKNOWN, .nodes = "0-1", .policy = POLICY_INTERLEAVE},
+         "0=2560M 1=1536M, 1x 0-11/0-7"},
+        {{1, 1023 * MIB, PVH, .nodes = "0-1", .policy = POLICY_INTERLEAVE}, "0=524800K 1=522752K, 1x 0-11/0-7"},
+        /* node 2 gives its one extent and is passed over, and has its part of the pages again */
+        {{1, 8 * MIB + 3 * 4096, PV, .policy = POLICY_ANY}, "0=4100K 1=2052K 2=2052K, 1x 0-11/0-11"},
+    };
+
+    check_cases(PLAIN, cases, ARRAY_SIZE(cases));
+}
+
+/* Node 0: 2 GiB in pages; node 1: two chunks of 1 GiB; node 2: 1 GiB in 2 MiB. */
+#define CHUNKS(pages, large, huge) "{'free_chunks':[" pages ",0,0,0,0,0,0,0,0," large ",0,0,0,0,0,0,0,0," huge "]}"
+#define BROKEN                                                                                                     \
+    HOST NODE("2147483648", "0-3") "," NODE("2147483648", "4-7") "," NODE(                                         \
+        "1073741824", "8-11") "],'node_extra':[" CHUNKS("524288", "0", "0") "," CHUNKS("0", "0",                   \
+                                                                                       "2") "," CHUNKS("0", "512", \
+                                                                                                       "0") "]}"
+
+static void test_chunks(void **state)
+{
+    static const Case cases[] = {
+        {{1, 1000 * MIB, PV}, "1=1000M, 1x 0-11/4-7"},
+        {{1, 1000 * MIB, PV, .policy = POLICY_PACK}, "2=1000M, 1x 0-11/8-11"},
+        {{1, 1 * GIB, PVH}, "1=1024M, 1x 0-11/4-7"},
+        /* the first GiB breaks one of the two, and so one is left for the second */
+        {{1, 2000 * MIB, HVM, .strict = true}, "1=2000M, 1x 4-7/4-7"},
+        /* memory enough on node 0, in pieces too small: not strict, and said */
+        {{1, 1000 * MIB, PV, .nodes = "0", .strict = true}, "nofit"},
+        {{1, 1000 * MIB, PV, .nodes = "0"}, "1=1000M, 1x 0-11/4-7"},
+        {{1, 2 * MIB - 4096, PV, .nodes = "0", .strict = true}, "0=2044K, 1x 0-3/0-3"},
+        {{1, 4 * GIB + 512 * MIB, PV}, "0=1792M 1=1792M 2=1024M, 1x 0-11/0-11"},
+    };
+
+    check_cases(BROKEN, cases, ARRAY_SIZE(cases));
+}
+
+/* The memory that Xen needs beside; exactly all of a node can be had. */
+static void test_overhead(void **state)
+{
+    static const Case cases[] = {
+        {{4, 8 * GIB - 4 * MIB, PV}, "0=8188M, 4x 0-11/0-3"},
+        {{4, 8 * GIB - 4 * MIB + 4096, PV, .strict = true}, "nofit"},
+        {{4, 4 * GIB, PVH, .max_memory = 1024 * GIB, .strict = true}, "nofit"}, /* 4 GiB and 4 MiB beside */
+        {{3, 4 * GIB, PVH, .max_memory = 1023 * GIB, .strict = true}, "0=4096M, 3x 0-3/0-3"},
+    };
+    const PlacementRequest pv = {.vcpus = 3, .memory = 10 * MIB, .type = DOMAIN_TYPE_PV};
+    const PlacementRequest pvh = {.vcpus = 2, .memory = 10 * MIB, .max_memory = 20 * MIB + 1, .type = DOMAIN_TYPE_PVH};
+
+    assert_int_equal(placement_overhead(&pv), 3 * MIB);
+    assert_int_equal(placement_overhead(&pvh), 2 * MIB + 21 * 4096);
+    check_cases(PLAIN, cases, ARRAY_SIZE(cases));
+}
+
+/* What is promised or low may be what is in large chunks, so it is taken off them. */
+static void test_extents(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *s = quoted_host(HOST NODE("2147483648", "0") "," NODE(
+        "2147483648", "1") "],'node_extra':["
+                           "{'low':1048576,'free_chunks':[256,0,0,0,0,0,0,0,0,511,0,0,0,0,0,0,0,"
+                           "0,1]},{}]}");
+
+    assert_int_equal(placement_extents(s, 0, 0), 2 * GIB - MIB - MIB);
+    assert_int_equal(placement_extents(s, 0, 9), 2 * GIB - 2 * MIB - MIB);
+    assert_int_equal(placement_extents(s, 0, 18), GIB - MIB);
+    assert_int_equal(placement_extents(s, 0, 19), 0);
+    assert_int_equal(placement_extents(s, 1, 18), 2 * GIB); /* not known */
+}
+
+/* Dirty memory is not to be had while others have clean: such a node comes after, but is used. */
+static void test_dirty(void **state)
+{
+    static const char json[] =
+        HOST NODE("4294967296", "0-1") "," NODE("2147483648", "2-3") "],'node_extra':["
+                                                                     "{'dirty':4294967296},{'dirty':0}]}";
+    static const Case cases[] = {
+        {{1, 1 * GIB, PV}, "1=1024M, 1x 0-3/2-3"},
+        {{1, 3 * GIB, PV}, "0=3072M, 1x 0-3/0-1"}, /* one node all the same */
+        {{1, 1 * MIB, PV}, "0=1M, 1x 0-3/0-1"},    /* single pages are scrubbed as they are taken */
+    };
+
+    check_cases(json, cases, ARRAY_SIZE(cases));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_types),   cmocka_unit_test(test_chunks), cmocka_unit_test(test_overhead),
+        cmocka_unit_test(test_extents), cmocka_unit_test(test_dirty),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
