@@ -184,6 +184,22 @@ static const Bitmap *cpus_of(const Snapshot *s, nodeid_t id)
     return bitmap_isempty(&s->nodes[id].cpus) ? &s->nodes[id].local : &s->nodes[id].cpus;
 }
 
+static void promise_vcpus_on(Snapshot *s, nodeid_t id, double per_cpu)
+{
+    Node *node = &s->nodes[id];
+
+    if (!bitmap_isempty(&node->cpus)) {
+        node->promised_vcpus += per_cpu * bitmap_weight(&node->cpus);
+        return;
+    }
+    BITMAP_FOREACH (cpu, &node->local) {
+        nodeid_t on = s->cpus[cpu].node;
+
+        if (on < s->n_nodes)
+            s->nodes[on].promised_vcpus += per_cpu;
+    }
+}
+
 static void promise_vcpus(Snapshot *s, const Reservation *r, uint32_t n_vcpus)
 {
     unsigned n_cpus = 0;
@@ -191,18 +207,9 @@ static void promise_vcpus(Snapshot *s, const Reservation *r, uint32_t n_vcpus)
     for (size_t i = 0; i < r->n_memory; i++)
         if (r->memory[i].node < s->n_nodes)
             n_cpus += bitmap_weight(cpus_of(s, r->memory[i].node));
-    for (size_t i = 0; n_cpus && i < r->n_memory; i++) {
-        nodeid_t id = r->memory[i].node;
-
-        if (id >= s->n_nodes)
-            continue;
-        BITMAP_FOREACH (cpu, cpus_of(s, id)) {
-            nodeid_t on = s->cpus[cpu].node;
-
-            if (on < s->n_nodes)
-                s->nodes[on].promised_vcpus += (double)n_vcpus / n_cpus;
-        }
-    }
+    for (size_t i = 0; n_cpus && i < r->n_memory; i++)
+        if (r->memory[i].node < s->n_nodes)
+            promise_vcpus_on(s, r->memory[i].node, (double)n_vcpus / n_cpus);
 }
 
 /* vCPUs that are promised and do not run yet: without them all of a burst would go to the node that is idle now. */
