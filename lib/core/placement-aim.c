@@ -13,6 +13,8 @@ uint64_t growth_memory(const PlacementSearch *q)
 
 uint64_t growth_room(const PlacementSearch *q)
 {
+    if (q->growth.level == LEVEL_CPUS)
+        return q->n_allowed;
     return q->growth.level == LEVEL_MEMORY ? 0 : q->request.vcpus;
 }
 
@@ -138,15 +140,13 @@ static bool set_aim(PlacementSearch *q)
     Growth *g = &q->growth;
     size_t even = find_least_even(q);
 
-    g->even = g->aim == AIM_LEAST_EVEN || g->aim == AIM_EVEN;
+    g->even = g->aim == AIM_EVEN;
     g->target = g->aim == AIM_ALL ? q->n_pick : g->even ? even : g->least;
     g->checked = g->aim == AIM_ALL ? g->least : g->target;
     g->part = g->even && g->target ? growth_memory(q) / (q->n_base + g->target) : 0;
     g->start = 0;
     g->stride = 1 + g->target * q->n_pick / (STARTS_WORK / q->n_pick + 1);
-    if (g->aim == AIM_LEAST_EVEN)
-        return even == g->least && even > 0;
-    return g->aim != AIM_EVEN || even > g->least;
+    return !g->even || even > 0;
 }
 
 bool growth_next_aim(PlacementSearch *q)
@@ -171,7 +171,7 @@ bool growth_begin_level(PlacementSearch *q)
     sum_up(g->memory_of, q->n_pick);
     sum_up(g->room_of, q->n_pick);
     g->least = find_least(q);
-    g->aim = AIM_LEAST_EVEN;
+    g->aim = AIM_LEAST;
     g->level_begun = true;
     return g->least <= q->n_pick && (set_aim(q) || growth_next_aim(q));
 }

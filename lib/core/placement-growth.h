@@ -5,7 +5,7 @@
 
 /* Between placement-aim.c, what sets are to be grown, and placement-growth.c, which grows them. */
 
-typedef enum Aim { AIM_LEAST_EVEN, AIM_LEAST, AIM_EVEN, AIM_ALL, _AIM_MAX } Aim;
+typedef enum Aim { AIM_LEAST, AIM_EVEN, AIM_ALL, _AIM_MAX } Aim;
 
 uint64_t growth_memory(const PlacementSearch *q); /* bytes that a set needs */
 uint64_t growth_room(const PlacementSearch *q);   /* vCPUs that it needs CPUs for, at the level */

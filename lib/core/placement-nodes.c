@@ -94,6 +94,7 @@ int search_check(PlacementSearch *q, char **ret_why)
 
     if (r == 0)
         r = check_cpus(q, ret_why);
+    q->n_allowed = bitmap_weight(&q->allowed);
     return r == 0 ? check_near(q, ret_why) : r;
 }
 

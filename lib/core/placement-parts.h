@@ -48,10 +48,9 @@ typedef struct SplitAsk {
     uint64_t memory, overhead; /* bytes */
     uint64_t page;
     DomainType type;
-    bool clean;    /* memory that waits to be scrubbed is not taken */
-    bool chunks;   /* an extent takes a chunk as large; else any memory will do */
-    bool smaller;  /* what is not to be had in large extents is taken in smaller ones */
-    bool anywhere; /* what a node has no room for of its overhead is another's of the set */
+    bool clean;   /* memory that waits to be scrubbed is not taken */
+    bool chunks;  /* an extent takes a chunk as large; else any memory will do */
+    bool smaller; /* what is not to be had in large extents is taken in smaller ones */
 } SplitAsk;
 
 typedef struct Split {
@@ -70,6 +69,7 @@ void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split
 typedef enum Level {
     LEVEL_CORES,
     LEVEL_THREADS,
+    LEVEL_CPUS,   /* it has more vCPUs than it may use CPUs: all of these are near its memory */
     LEVEL_MEMORY, /* the CPUs do not suffice: memory alone decides */
     _LEVEL_MAX
 } Level;
@@ -118,7 +118,7 @@ typedef struct Stage {
 
 /* How much is overlooked, pass by pass, until something fits. */
 typedef struct Pass {
-    bool chunks, smaller, anywhere, wide;
+    bool chunks, smaller, wide;
 } Pass;
 
 #define CANDIDATE_SETS_MAX CANDIDATES_MAX
@@ -160,6 +160,7 @@ struct PlacementSearch {
     uint64_t overhead;
 
     Bitmap allowed;
+    uint32_t n_allowed;
     bool flat;    /* the distances say nothing: 10 and 20 */
     bool chunked; /* of some node the free chunks are known */
     nodeid_t near;

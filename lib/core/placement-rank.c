@@ -48,8 +48,10 @@ static void judge_cpus(PlacementSearch *q, const uint16_t *members, size_t n, Ve
         set_sum_cpus(q, members, n, true, &v->cpus);
     if (v->cpus.room >= vcpus)
         v->level = LEVEL_CORES;
+    else if (v->cpus.cpus >= vcpus)
+        v->level = LEVEL_THREADS;
     else
-        v->level = v->cpus.cpus >= vcpus ? LEVEL_THREADS : LEVEL_MEMORY;
+        v->level = v->cpus.cpus == q->n_allowed ? LEVEL_CPUS : LEVEL_MEMORY;
     v->cpus.load += (uint64_t)vcpus * LOAD_UNIT;
 }
 

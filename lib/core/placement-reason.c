@@ -15,21 +15,23 @@ const char *refused_by_to_text(RefusedBy refused_by)
     return refused_texts[refused_by];
 }
 
-/* "1.5G": enough to see what is meant; what is not nothing is never shown as nothing. */
+/* "512M", "1.5G", as the command line's tables have it: whole mebibytes are what memory is given in. */
 static void add_size(Text *text, uint64_t bytes)
 {
-    static const char units[] = "KMGTP";
+    static const char units[] = "KMGTPE";
+    double value = (double)bytes / 1024;
     unsigned unit = 0;
-    uint64_t size = UINT64_C(1) << 10;
 
-    while (unit + 2 < sizeof(units) && bytes / size >= 1024) {
-        size <<= 10;
-        unit++;
+    if (bytes < 1024) {
+        text_add(text, bytes ? "<1K" : "0");
+        return;
     }
-    if (bytes < size)
-        text_printf(text, "%" PRIu64 " byte%s", bytes, plural(bytes));
+    for (; value >= 999.5 && unit + 2 < sizeof(units); unit++)
+        value /= 1024;
+    if (value >= 99.95 || (unit < 2 && value == (double)(uint64_t)value))
+        text_printf(text, "%.0f%c", value, units[unit]);
     else
-        text_printf(text, "%" PRIu64 ".%" PRIu64 "%c", bytes / size, bytes % size * 10 / size, units[unit]);
+        text_printf(text, "%.1f%c", value, units[unit]);
 }
 
 static void add_nodes(Text *text, const PlacementSearch *q, const uint16_t *members, size_t n)
@@ -57,7 +59,7 @@ static void add_fit(Text *text, const PlacementSearch *q)
     text_add(text, ", then ");
     add_size(text, v->left);
     text_add(text, " left");
-    if (v->cpus.cores)
+    if (v->cpus.cores && v->level != LEVEL_MEMORY)
         text_printf(text, " and %.2f vCPUs per core", (double)v->cpus.load / LOAD_UNIT / v->cpus.cores);
 }
 
@@ -115,9 +117,12 @@ static void add_caveats(Text *text, const PlacementSearch *q)
     if (v->level == LEVEL_THREADS)
         text_printf(text, "; nowhere are there cores for %" PRIu32 " vCPU%s, so threads are counted", vcpus,
                     plural(vcpus));
+    if (v->level == LEVEL_CPUS)
+        text_printf(text, "; it has more vCPUs than there are CPUs that it may use, so it may run on all %" PRIu32,
+                    q->n_allowed);
     if (v->level == LEVEL_MEMORY && has_local_cpus(q))
-        text_printf(text, "; nowhere are there CPUs for %" PRIu32 " vCPU%s, so it may run on any of %u", vcpus,
-                    plural(vcpus), bitmap_weight(&q->allowed));
+        text_printf(text, "; nowhere are there CPUs for %" PRIu32 " vCPU%s, so it may run on any of %" PRIu32, vcpus,
+                    plural(vcpus), q->n_allowed);
     else if (v->level == LEVEL_MEMORY)
         text_add(text, "; near the CPUs that it may use there is no room for its memory");
     if (!v->scrubbed) {
@@ -129,8 +134,6 @@ static void add_caveats(Text *text, const PlacementSearch *q)
         text_add(text, "; whether extents of 1 GiB are free there cannot be known");
     if (!pass->chunks && q->chunked)
         text_add(text, "; its free memory is in small pieces");
-    if (pass->anywhere)
-        text_add(text, "; hardly anything is left there for what Xen needs beside");
 }
 
 int search_reason(PlacementSearch *q, char **ret_text)

@@ -227,28 +227,22 @@ static uint64_t room_left(const Share *share)
     return sub_saturating(share->site->available, share->bytes + share->overhead);
 }
 
-/* In proportion to the memory, the remainder to the last. Returns the bytes that nodes have no room for. */
+/*
+ * In proportion to the memory, the remainder to the last; but what a node has no room for goes to the others, by
+ * number. Returns the bytes that none has room for.
+ */
 static uint64_t share_overhead(const SplitAsk *ask, Share *shares, size_t n)
 {
     uint64_t rest = ask->overhead, excess = 0;
 
     for (size_t i = 0; i < n; i++) {
         Share *share = &shares[i];
-        uint64_t room = room_left(share);
+        uint64_t part = i + 1 < n ? proportion(ask->overhead, share->bytes, ask->memory) : rest;
 
-        share->overhead = i + 1 < n ? proportion(ask->overhead, share->bytes, ask->memory) : rest;
-        rest -= share->overhead;
-        if (share->overhead <= room)
-            continue;
-        excess += share->overhead - room;
-        if (ask->anywhere)
-            share->overhead = room;
+        share->overhead = MIN(part, room_left(share));
+        excess += part - share->overhead;
+        rest -= part;
     }
-    return excess;
-}
-
-static uint64_t move_overhead(Share *shares, size_t n, uint64_t excess)
-{
     for (size_t i = 0; excess > 0 && i < n; i++) {
         uint64_t more = MIN(room_left(&shares[i]), excess);
 
@@ -260,7 +254,6 @@ static uint64_t move_overhead(Share *shares, size_t n, uint64_t excess)
 
 void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split)
 {
-    uint64_t excess;
     size_t last = 0;
 
     *ret_split = (Split){.even = true};
@@ -270,6 +263,5 @@ void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split
     if (ret_split->missing)
         return;
     shares[last].bytes -= (ask->page - ask->memory % ask->page) % ask->page;
-    excess = share_overhead(ask, shares, n);
-    ret_split->missing = ask->anywhere ? move_overhead(shares, n, excess) : excess;
+    ret_split->missing = share_overhead(ask, shares, n);
 }

@@ -52,7 +52,7 @@ static bool prefers_nodes(const PlacementSearch *q)
 {
     bool free_choice = q->policy == POLICY_ANY && !q->request.has_nodes && !q->request.strict;
 
-    return q->answer.verdict.level != LEVEL_MEMORY && !free_choice;
+    return q->answer.verdict.level <= LEVEL_THREADS && !free_choice;
 }
 
 static int place_together(PlacementSearch *q, Placement *placement)

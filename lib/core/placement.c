@@ -12,8 +12,8 @@ static const Stage plain_stages[] = {{.to = LEVEL_MEMORY}};
 static const Stage strict_stages[] = {{.single = true, .to = LEVEL_THREADS}};
 static const Stage strict_nodes_stages[] = {{.asked_only = true, .to = LEVEL_THREADS}};
 static const Stage nodes_stages[] = {
-    {.asked_only = true, .to = LEVEL_THREADS},
-    {.with_asked = true, .to = LEVEL_THREADS},
+    {.asked_only = true, .to = LEVEL_CPUS},
+    {.with_asked = true, .to = LEVEL_CPUS},
     {.asked_only = true, .from = LEVEL_MEMORY, .to = LEVEL_MEMORY},
     {.with_asked = true, .from = LEVEL_MEMORY, .to = LEVEL_MEMORY},
     {.to = LEVEL_MEMORY}, /* the asked nodes do not reach those that would have to be added */
@@ -36,11 +36,11 @@ static const Stage strict_interleave_stages[] = {{.asked_only = true, .spread = 
 static const Pass relaxed_passes[] = {
     {.chunks = true},
     {.chunks = false},
-    {.smaller = true, .anywhere = true, .wide = true},
+    {.smaller = true, .wide = true},
 };
 static const Pass strict_passes[] = {
     {.chunks = true},
-    {.chunks = true, .anywhere = true, .wide = true},
+    {.chunks = true, .wide = true},
 };
 
 typedef struct Stages {
@@ -169,7 +169,6 @@ static void begin_stage(PlacementSearch *q)
         q->best[level].found = false;
     q->ask.chunks = pass->chunks;
     q->ask.smaller = pass->smaller;
-    q->ask.anywhere = pass->anywhere;
 }
 
 static bool take_answer(PlacementSearch *q)

@@ -67,6 +67,7 @@ static void test_overhead(void **state)
     static const Case cases[] = {
         {{4, 8 * GIB - 4 * MIB, PV}, "0=8188M, 4x 0-11/0-3"},
         {{4, 8 * GIB - 4 * MIB + 4096, PV, .strict = true}, "nofit"},
+        {{1, 16 * GIB - 1 * MIB, PV, .nodes = "0-1", .strict = true}, "0=8192M 1=8191M, 1x 0-3/0-3"}, /* to the last */
         {{4, 4 * GIB, PVH, .max_memory = 1024 * GIB, .strict = true}, "nofit"}, /* 4 GiB and 4 MiB beside */
         {{3, 4 * GIB, PVH, .max_memory = 1023 * GIB, .strict = true}, "0=4096M, 3x 0-3/0-3"},
     };

@@ -52,7 +52,7 @@ static void test_cores_before_threads(void **state)
         /* more cores than there are: threads count */
         {{9, 512 * MIB, PV}, "1=172M 2=170M 3=170M, 9x 0-15/4-15"},
         /* more than the host has CPUs: not refused, and not pinned */
-        {{17, 512 * MIB, PV}, "3=512M, 17x 0-15/0-15"},
+        {{17, 512 * MIB, PV}, "0=128M 1=128M 2=128M 3=128M, 17x 0-15/0-15"},
         {{17, 512 * MIB, PV, .strict = true}, "nofit"},
     };
 
