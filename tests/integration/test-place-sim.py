@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Placements on a simulated host whose domains are really started: the memory goes where it was promised."""
+import random
 import threading
 
 from placing import *  # noqa: F403
@@ -177,7 +178,7 @@ def test_storm(tap, world):
                     token, placement = place(bus, vcpus=1, memory=(100 + 13 * seed + i) * MIB, type="pv", uuid=new_uuid())
                     domid = create(bus, token=token, type="pv")
                     commit(bus, token, domid)
-                    wait_for_generation(bus, 2)
+                    wait_for(lambda: domid in [d[0] for d in call(bus, "ListDomains")[0]])
                     told = call(bus, "GetDomainMemory", "u", [domid])[0]
                     if [n for n, _ in told] != placement["nodes"]:
                         failed.append((placement, told))
@@ -195,6 +196,97 @@ def test_storm(tap, world):
         tap.equal(failed, [], "twelve toolstacks, three domains each: all pages are where they were promised")
         tap.ok(wait_for(lambda: available(bus) == before and not reservations(bus)), "and nothing stays reserved",
                (available(bus), before, reservations(bus)))
+
+
+class Model:
+    """What the tokens that were given out must have become."""
+
+    def __init__(self, bus, seed):
+        self.bus, self.random = bus, random.Random(seed)
+        self.waiting, self.built, self.committed = {}, {}, {}  # by token: bytes, domid, domid
+        self.faults = []
+
+    def pick(self, tokens):
+        return self.random.choice(sorted(tokens)) if tokens else None
+
+    def place(self):
+        size = self.random.choice([4096, MIB, 77 * MIB, 500 * MIB + 4096, 3 * GIB])
+        try:
+            token, placement = place(self.bus, vcpus=self.random.randint(1, 4), memory=size, uuid=new_uuid(), type="pv",
+                                     policy=self.random.choice(["balance", "pack", "interleave", "any"]))
+            self.waiting[token] = size
+            if sum(b for _, b in placement["memory"]) != size:
+                self.faults.append(placement)
+        except BusError as error:
+            if error.name != NOFIT:
+                self.faults.append(repr(error))
+
+    def create(self):
+        token = self.pick(self.waiting)
+        if token:
+            self.waiting.pop(token)
+            domid = self.built[token] = create(self.bus, token=token, type="pv")
+            wait_for(lambda: reservations(self.bus)[token]["domid"] == domid)  # one that nobody has seen may end unseen, too
+
+    def commit(self):
+        token = self.pick(self.built)
+        if token:
+            self.committed[token] = self.built.pop(token)
+            commit(self.bus, token, self.committed[token])
+
+    def release(self):
+        token = self.pick([*self.waiting, *self.built, *self.committed])
+        if token:
+            release(self.bus, token)
+            domid = self.built.pop(token, None) or self.committed.pop(token, None)
+            self.waiting.pop(token, None)
+            if domid:
+                destroy(self.bus, domid)
+
+    def destroy(self):
+        token = self.pick([*self.built, *self.committed])
+        if token:
+            destroy(self.bus, self.built.pop(token, None) or self.committed.pop(token, None))
+
+    def check(self):
+        """The status tells what the model has."""
+        document = status(self.bus)
+        shown = {r["token"]: r["domid"] for r in document["reservations"]}
+        placed = {d["placement"]["token"]: d["domid"] for d in document["domains"] if d["placement"]}
+        # What Xen needs beside is no page of the domain, so it is set aside until Commit though it is taken already.
+        building = sum(r["overhead"] for r in document["reservations"] if r["domid"] is not None)
+        # Xen divides a domain over several nodes by what is free there, whatever is promised to others.
+        whole = all(len(r["memory"]) == 1 for r in document["reservations"])
+        self.compare("reservations", shown, {**dict.fromkeys(self.waiting), **self.built})
+        self.compare("placements", placed, {**self.built, **self.committed})
+        for node in document["nodes"]:
+            memory = node["memory"]
+            self.compare("available", memory["available"], max(0, memory["free"] - memory["reserved"]))
+            if whole and memory["reserved"] > memory["free"] + building:
+                self.faults.append(("promised twice", memory, building))
+
+    def compare(self, what, got, wanted):
+        if got != wanted:
+            self.faults.append((what, got, wanted))
+
+
+def test_random(tap, world):
+    """Hundreds of steps in any order: the books are right after each few, and empty in the end."""
+    start_daemon(world, FAST + "[placement]\ngather_ms = 0\n", four_nodes(node_extra=[{"low": 0, "dirty": 0}] * 4))
+    for seed in 1, 2, 3:
+        with world.connect() as bus:
+            before = available(bus)
+            model = Model(bus, seed)
+            for i in range(120):
+                model.random.choice([model.place] * 4 + [model.create] * 2 + [model.commit, model.release, model.destroy])()
+                if i % 10 == 9:
+                    wait_for_generation(bus, 2)
+                    model.check()
+            tap.equal(model.faults[:2], [], f"seed {seed}: the status tells what was done")
+            while model.waiting or model.built or model.committed:
+                model.release()
+            tap.ok(wait_for(lambda: available(bus) == before and not reservations(bus)), f"seed {seed}: nothing stays",
+                   (available(bus), before, reservations(bus)))
 
 
 def old_numbers(tap, world, what, host, prepare, n_rounds):
@@ -225,4 +317,4 @@ def test_old_numbers_of_many(tap, world):
 
 
 run_tests(test_as_placed, test_half_built, test_failed_build, test_death_half_built, test_fresh_numbers, test_unreadable,
-          test_lost_events, test_host_claims, test_storm, test_old_numbers, test_old_numbers_of_many)
+          test_lost_events, test_host_claims, test_storm, test_random, test_old_numbers, test_old_numbers_of_many)
