@@ -61,6 +61,8 @@ typedef struct Split {
 /* Bytes in free chunks of at least that order, of a node whose chunks are known. */
 uint64_t placement_chunk_bytes(const Snapshot *snapshot, nodeid_t node, unsigned order);
 
+/* False: of n nodes some would have nothing to give, or would have to give more than the least of them has. */
+bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least);
 /* Bytes, of memory and overhead, that a set gets of the site at most; 0: it has nothing of what is asked for. */
 uint64_t split_capacity(const SplitAsk *ask, const Site *site);
 /* Fills bytes and overhead of the shares, which are ascending by node. */

@@ -205,6 +205,21 @@ static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *spl
     }
 }
 
+bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least)
+{
+    const BuildStep *steps = steps_of(ask->type);
+    uint64_t left = ask->memory + (ask->page - ask->memory % ask->page) % ask->page, n_extents = 0, part = 0;
+
+    for (size_t i = 0; left > 0 && i < BUILD_STEPS_MAX && steps[i].most > 0; i++) {
+        uint64_t size = step_bytes(ask, steps[i].step), wanted = MIN(left, steps[i].most) / size;
+
+        n_extents += wanted;
+        part += wanted / n * size;
+        left -= wanted * size;
+    }
+    return n_extents >= n && part <= least;
+}
+
 /* What it would give if it were asked for all. */
 uint64_t split_capacity(const SplitAsk *ask, const Site *site)
 {

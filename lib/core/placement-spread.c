@@ -95,12 +95,16 @@ static int search_even(PlacementSearch *q, const Stage *stage)
     int r = 0;
 
     while (q->n_pick > 0) {
+        size_t least = find_least(q);
+
         if (q->work > SPREAD_WORK)
             return 1;
-        r = try_even(q, stage, &even);
+        if (split_may_be_even(&q->ask, q->n_pick, q->sites[q->pick[least]].available))
+            r = try_even(q, stage, &even);
+        q->work += q->n_pick;
         if (r < 0 || even)
             return r;
-        drop(q, find_least(q));
+        drop(q, least);
     }
     return r;
 }
