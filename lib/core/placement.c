@@ -183,14 +183,22 @@ static bool take_answer(PlacementSearch *q)
     return false;
 }
 
-/* A pass that overlooks chunks is nothing new where none are known. */
+static bool has_wide_sites(const PlacementSearch *q)
+{
+    for (size_t i = 0; i < q->n_sites; i++)
+        if (q->sites[i].wide)
+            return true;
+    return false;
+}
+
+/* A pass that overlooks what this host has not is nothing new. */
 static bool next_stage(PlacementSearch *q)
 {
     if (q->stage + 1 < stages_of(q).n) {
         q->stage++;
         return true;
     }
-    if (q->pass + 1 == count_passes(q))
+    if (q->pass + 1 == count_passes(q) || (q->request.strict && !has_wide_sites(q)))
         return false;
     q->pass++;
     if (!q->request.strict && q->pass == 1 && !q->chunked)
