@@ -7,9 +7,10 @@
 #include <time.h>
 
 /*
- * CPU time of decisions, the engine alone: decisions NODES CPUS DOMAINS COUNT. Prints in microseconds, on one line, the
- * median, the 99th percentile and the maximum of a decision, the longest step, and how many of the requests fitted.
- * The requests are of a kind each, in turn: those that a toolstack makes all day, and those that need a search.
+ * CPU time of decisions, the engine alone: decisions NODES CPUS DOMAINS COUNT usual|large. Prints in microseconds, on
+ * one line, the median, the 99th percentile and the maximum of a decision, the longest step, and how many of the
+ * requests fitted. Usual requests are of several kinds, in turn: for a node, for some nodes, for siblings, interleaved.
+ * Large ones want about half of the host's memory.
  */
 
 #define MIB (1ull << 20)
@@ -109,37 +110,46 @@ static Snapshot *make_host(unsigned n_nodes, unsigned n_cpus, unsigned n_domains
 
 /* --- the requests --- */
 
-static PlacementRequest make_request(const Snapshot *s, unsigned i, uint64_t *random)
+static PlacementRequest small_request(unsigned i, uint64_t *random)
 {
-    unsigned share = (unsigned)(s->n_cpus / s->n_nodes);
-    PlacementRequest request = {.vcpus = 1 + (unsigned)(next_random(random) % 8),
-                                .memory = (1 + next_random(random) % 64) * 256 * MIB,
-                                .pool = ROW_NO_POOL,
-                                .type = (DomainType)(1 + i % 3),
-                                .has_policy = true};
+    return (PlacementRequest){.vcpus = 1 + (unsigned)(next_random(random) % 8),
+                              .memory = (1 + next_random(random) % 64) * 256 * MIB,
+                              .pool = ROW_NO_POOL,
+                              .type = (DomainType)(1 + i % 3),
+                              .has_policy = true};
+}
 
-    switch (i % 8) {
+static PlacementRequest usual_request(const Snapshot *s, unsigned i, uint64_t *random)
+{
+    PlacementRequest request = small_request(i, random);
+
+    switch (i % 7) {
     case 1:
         request.policy = POLICY_PACK;
         break;
     case 2: /* more than any node has */
         request.memory = 100 * GIB + next_random(random) % 64 * GIB;
         break;
-    case 3: /* more cores than a node has */
-        request.vcpus = share + 3;
+    case 3: /* more CPUs than a node has */
+        request.vcpus = (unsigned)(s->n_cpus / s->n_nodes) + 3;
         request.threads_per_core = 2;
         break;
     case 4:
         request.policy = POLICY_INTERLEAVE;
-        break;
-    case 5: /* so much that much of the host is needed, or it is too much */
-        request.memory = s->n_nodes * (16 + next_random(random) % 12) * GIB;
         break;
     case 6:
         request.strict = true;
         request.threads_per_core = 2;
         break;
     }
+    return request;
+}
+
+static PlacementRequest large_request(const Snapshot *s, unsigned i, uint64_t *random)
+{
+    PlacementRequest request = small_request(i, random);
+
+    request.memory = s->n_nodes * (8 + next_random(random) % 9) * GIB;
     return request;
 }
 
@@ -187,18 +197,20 @@ static int compare_times(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     unsigned numbers[4], n_fits = 0;
+    bool large;
     double *times, longest = 0;
     uint64_t random = 9;
     Snapshot *snapshot;
 
-    must(argc == 5, "usage: decisions NODES CPUS DOMAINS COUNT");
+    must(argc == 6, "usage: decisions NODES CPUS DOMAINS COUNT usual|large");
+    large = strcmp(argv[5], "large") == 0;
     for (unsigned i = 0; i < 4; i++)
         numbers[i] = (unsigned)strtoul(argv[i + 1], NULL, 10);
     must(numbers[0] > 0 && numbers[3] > 0, "a host has nodes, and there is something to decide");
     snapshot = make_host(numbers[0], numbers[1], numbers[2]);
     must((times = new_array(numbers[3], sizeof(*times))), "no memory");
     for (unsigned i = 0; i < numbers[3]; i++) {
-        PlacementRequest request = make_request(snapshot, i, &random);
+        PlacementRequest request = (large ? large_request : usual_request)(snapshot, i, &random);
         bool fits;
 
         times[i] = decide(snapshot, &request, &longest, &fits);

@@ -5,11 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-static char said[256];
-
-static const char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static const char *say(const char *format, ...)
+const char *say(const char *format, ...)
 {
+    static char said[256];
     va_list arguments;
 
     va_start(arguments, format);
@@ -51,17 +49,25 @@ static const char *check_shares(const Oracle *o, const Placement *p)
     return oracle_spare(o) ? NULL : say("more than host-wide claims leave");
 }
 
-/* The overhead is in proportion, unless there was no other way. */
+/* In proportion to the memory, as far as there is room; more only when another node has not enough. */
 static const char *check_overhead(const Oracle *o, const Placement *p)
 {
-    if (!oracle_fits_memory(o, &p->nodes, SUPPLY_CHUNKS) &&
-        (o->request->strict || !oracle_fits_memory(o, &p->nodes, SUPPLY_ANY)))
-        return NULL;
-    for (size_t i = 0; i + 1 < p->n_memory; i++) {
+    bool full = false;
+
+    for (size_t i = 0; i < p->n_memory; i++) {
+        const PlacedMemory *m = &p->memory[i];
+        uint64_t share = (uint64_t)((unsigned __int128)p->overhead * m->bytes / o->request->memory);
+        uint64_t room = place_case_available(o->place, m->node) - m->bytes;
+
+        full |= room <= share;
+        if (m->overhead + 1 < MIN(share, room))
+            return say("node %" PRIu32 ": overhead %" PRIu64 " of %" PRIu64, m->node, m->overhead, share);
+    }
+    for (size_t i = 0; !full && i + 1 < p->n_memory; i++) {
         uint64_t share = (uint64_t)((unsigned __int128)p->overhead * p->memory[i].bytes / o->request->memory);
 
-        if (p->memory[i].overhead > share + 1 || p->memory[i].overhead + 1 < share)
-            return say("node %" PRIu32 ": overhead %" PRIu64 ", not in proportion: %" PRIu64, p->memory[i].node,
+        if (p->memory[i].overhead > share + 1)
+            return say("node %" PRIu32 ": overhead %" PRIu64 " instead of %" PRIu64, p->memory[i].node,
                        p->memory[i].overhead, share);
     }
     return NULL;
@@ -86,7 +92,8 @@ static const char *check_nodes(const Oracle *o, const Placement *p)
 
 static bool is_split(const Oracle *o, const Placement *p, unsigned supply, uint64_t *pages)
 {
-    bool even, same = oracle_split(o, &p->nodes, supply, pages, &even);
+    OracleSplit split;
+    bool same = oracle_split(o, &p->nodes, supply, pages, &split);
 
     for (size_t i = 0; same && i < p->n_memory; i++)
         same = (p->memory[i].bytes + 4095) / 4096 == pages[p->memory[i].node];
@@ -129,133 +136,6 @@ static const char *check_interleave(const Oracle *o, const Placement *p)
                : say("interleave: %" PRIu64 " to %" PRIu64 " is not even", least, most);
 }
 
-/* --- vCPUs --- */
-
-static const char *check_sets(const Oracle *o, const Placement *p)
-{
-    _cleanup_bitmap_ Bitmap local = {0};
-
-    oracle_cpus(o, &p->nodes, &local);
-    for (size_t i = 0; i < p->n_vcpus; i++) {
-        const Bitmap *hard, *soft;
-
-        if (p->vcpus[i].hard >= p->n_sets || p->vcpus[i].soft >= p->n_sets)
-            return say("vCPU %zu has no set", i);
-        hard = &p->sets[p->vcpus[i].hard];
-        soft = &p->sets[p->vcpus[i].soft];
-        if (bitmap_isempty(hard) || bitmap_isempty(soft))
-            return say("vCPU %zu: an empty set", i);
-        if (bitmap_weight_and(hard, &o->allowed) != bitmap_weight(hard) ||
-            bitmap_weight_and(soft, &o->allowed) != bitmap_weight(soft))
-            return say("vCPU %zu: CPUs that it may not use", i);
-        if (o->request->strict && bitmap_weight_and(hard, &local) != bitmap_weight(hard))
-            return say("strict: vCPU %zu: CPUs away from its memory", i);
-        if (!o->request->strict && !bitmap_equal(hard, &o->allowed))
-            return say("vCPU %zu: the hard set is not what is allowed", i);
-        if (bitmap_weight_and(hard, soft) != bitmap_weight(soft))
-            return say("vCPU %zu: soft beyond hard", i);
-    }
-    if (o->request->strict && o->request->vcpus > bitmap_weight(&local))
-        return say("strict: more vCPUs than CPUs");
-    return p->n_vcpus == o->request->vcpus ? NULL : say("%zu vCPUs", p->n_vcpus);
-}
-
-static bool is_divided(const Oracle *o, const Placement *p)
-{
-    return o->request->threads_per_core > 1 || (o->request->strict && p->n_memory > 1);
-}
-
-/* The first node of the set whose memory the vCPU is local to, by its soft set. */
-static nodeid_t home_of(const Oracle *o, const Placement *p, size_t vcpu)
-{
-    const Bitmap *soft = &p->sets[p->vcpus[vcpu].soft];
-
-    BITMAP_FOREACH (node, &p->nodes)
-        if (bitmap_weight_and(soft, &o->snapshot->nodes[node].local) == bitmap_weight(soft))
-            return node;
-    return NODE_NONE;
-}
-
-/* Contiguous over the nodes, every node with CPUs has some. */
-static const char *check_division(const Oracle *o, const Placement *p)
-{
-    _cleanup_bitmap_ Bitmap homes = {0};
-    nodeid_t before = NODE_NONE;
-
-    BITMAP_FOREACH (node, &p->nodes)
-        if (o->snapshot->nodes[node].tied) /* memory nodes may share CPUs, and cannot be told apart by them */
-            return NULL;
-    for (size_t i = 0; i < p->n_vcpus; i++) {
-        nodeid_t home = home_of(o, p, i);
-
-        if (home == NODE_NONE)
-            return say("vCPU %zu is not on one node", i);
-        if (home != before && bitmap_isset(&homes, home))
-            return say("vCPU %zu: not contiguous", i);
-        MUST(bitmap_set(&homes, home) == 0);
-        before = home;
-    }
-    BITMAP_FOREACH (node, &p->nodes)
-        if (bitmap_weight_and(&o->snapshot->nodes[node].local, &o->allowed) && !bitmap_isset(&homes, node) &&
-            o->request->vcpus >= p->n_memory * MAX(o->request->threads_per_core, 1u))
-            return say("node %u has CPUs and no vCPU", node);
-    return NULL;
-}
-
-/* The vCPUs of one guest core have the same host core. */
-static const char *check_siblings(const Oracle *o, const Placement *p)
-{
-    for (size_t i = 0; i < p->n_vcpus; i++) {
-        const Bitmap *soft = &p->sets[p->vcpus[i].soft];
-        size_t first = i - i % o->request->threads_per_core;
-
-        if (oracle_cores(o, soft, 1) != 1)
-            return say("vCPU %zu: more than one core", i);
-        if (!bitmap_equal(soft, &p->sets[p->vcpus[first].soft]))
-            return say("vCPU %zu: not with its sibling", i);
-    }
-    return NULL;
-}
-
-static const char *check_division_of(const Oracle *o, const Placement *p)
-{
-    _cleanup_bitmap_ Bitmap local = {0};
-    const char *fault = NULL;
-
-    oracle_cpus(o, &p->nodes, &local);
-    if (bitmap_isempty(&local) || place_case_policy(o->place) == POLICY_ANY)
-        return NULL;
-    if (!is_divided(o, p)) {
-        for (size_t i = 1; i < p->n_vcpus; i++)
-            if (p->vcpus[i].soft != p->vcpus[0].soft &&
-                !bitmap_equal(&p->sets[p->vcpus[i].soft], &p->sets[p->vcpus[0].soft]))
-                return say("vCPU %zu: not the union", i);
-        return NULL;
-    }
-    if (o->request->threads_per_core > 1 && o->request->vcpus <= bitmap_weight(&local))
-        fault = check_siblings(o, p);
-    if (!fault && o->request->vcpus <= bitmap_weight(&local))
-        fault = check_division(o, p);
-    return fault;
-}
-
-/* Where CPUs suffice, vCPUs prefer CPUs that are local to the memory. */
-static const char *check_near_memory(const Oracle *o, const Placement *p)
-{
-    _cleanup_bitmap_ Bitmap local = {0};
-
-    oracle_cpus(o, &p->nodes, &local);
-    if (place_case_policy(o->place) == POLICY_ANY || o->request->vcpus > bitmap_weight(&local))
-        return NULL;
-    for (size_t i = 0; i < p->n_vcpus; i++) {
-        const Bitmap *soft = &p->sets[p->vcpus[i].soft];
-
-        if (bitmap_weight_and(soft, &local) != bitmap_weight(soft))
-            return say("vCPU %zu prefers CPUs away from its memory", i);
-    }
-    return NULL;
-}
-
 /* --- all of an answer --- */
 
 static const char *check_rest(const Oracle *o, const Placement *p)
@@ -273,10 +153,10 @@ static const char *check_rest(const Oracle *o, const Placement *p)
 
 static const char *check_placement(const Oracle *o, const Placement *p)
 {
-    static const char *(*const checks[])(const Oracle *,
-                                         const Placement *) = {check_shares,      check_overhead,    check_nodes,
-                                                               check_split,       check_interleave,  check_sets,
-                                                               check_division_of, check_near_memory, check_rest};
+    static const char *(*const checks[])(const Oracle *, const Placement *) = {check_shares,     check_overhead,
+                                                                               check_nodes,      check_split,
+                                                                               check_interleave, place_check_vcpus,
+                                                                               check_rest};
     const char *fault = NULL;
 
     for (size_t i = 0; !fault && i < ARRAY_SIZE(checks); i++)

@@ -15,3 +15,7 @@ const char *place_check_candidates(const PlaceCase *place, const Snapshot *snaps
 
 /* Everything an answer says as text, to be compared. Free with free(). */
 char *place_answer_text(int result, const Placement *placement, const char *why);
+
+/* Parts of it, by file. */
+const char *place_check_vcpus(const Oracle *oracle, const Placement *placement);
+const char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -43,8 +43,11 @@ bool oracle_fits_cpus(const Oracle *o, const Bitmap *set, OracleLevel level)
     if (level == LEVEL_MEMORY)
         return true;
     oracle_cpus(o, set, &cpus);
-    if (level == LEVEL_THREADS)
-        return o->request->vcpus <= bitmap_weight(&cpus);
+    if (level == LEVEL_THREADS) { /* of more vCPUs than may be used at all, all that may be used */
+        unsigned need = o->request->strict ? o->request->vcpus : MIN(o->request->vcpus, bitmap_weight(&o->allowed));
+
+        return need <= bitmap_weight(&cpus);
+    }
     return o->request->vcpus <= oracle_cores(o, &cpus, MAX(o->request->threads_per_core, 1u));
 }
 
@@ -254,6 +257,8 @@ static void try_levels(const Oracle *o, unsigned supply, OracleAnswer *answer)
 /* Asked nodes with next to nothing, or without extents: whether they "can give memory" is not told to the end. */
 static bool is_clear(const Oracle *o)
 {
+    if (o->request->has_nodes && o->request->vcpus > bitmap_weight(&o->allowed))
+        return false; /* whether memory of asked nodes or all CPUs come first */
     BITMAP_FOREACH (node, &o->request->nodes) {
         uint64_t available = place_case_available(o->place, node);
 
@@ -275,8 +280,8 @@ void oracle_search(const Oracle *o, OracleAnswer *ret)
     try_levels(o, SUPPLY_CHUNKS, ret);
     if (!ret->found && !o->request->strict)
         try_levels(o, SUPPLY_ANY, ret);
-    if (!ret->found)
-        try_levels(o, SUPPLY_LAST(o->request->strict), ret);
+    if (!ret->found && !o->request->strict)
+        try_levels(o, SUPPLY_SMALLER, ret);
     ret->clear &= o->both || (ret->found && ret->supply == SUPPLY_CHUNKS);
 }
 

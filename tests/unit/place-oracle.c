@@ -204,7 +204,7 @@ typedef struct Builder {
     Supply supply[NODES_MAX];
     nodeid_t nodes[NODES_MAX]; /* the set's */
     unsigned n, next;
-    bool even;
+    OracleSplit split;
 } Builder;
 
 /* As get_free_buddy(): the node after the last one that gave, then round. */
@@ -215,7 +215,8 @@ static bool take_extent(Builder *b, unsigned size, uint64_t *pages)
 
         if (!supply_take(&b->supply[i], size))
             continue;
-        b->even &= tried == 0;
+        b->split.even &= tried == 0;
+        b->split.last = b->nodes[i];
         pages[b->nodes[i]] += 1ull << orders[size];
         b->next = (i + 1) % b->n;
         return true;
@@ -236,13 +237,13 @@ static uint64_t request_pages(const PlacementRequest *q)
     return q->memory / 4096 + (q->memory % 4096 != 0);
 }
 
-bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t *pages, bool *ret_even)
+bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t *pages, OracleSplit *ret_split)
 {
     static Builder b; /* too large for a stack */
     uint64_t rest = request_pages(o->request), first;
 
     b.n = b.next = 0;
-    b.even = true;
+    b.split = (OracleSplit){.even = true};
     memset(pages, 0, o->snapshot->n_nodes * sizeof(*pages));
     BITMAP_FOREACH (node, set) {
         b.nodes[b.n] = node;
@@ -253,7 +254,7 @@ bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t 
             : o->request->type == DOMAIN_TYPE_PVH ? 0
                                                   : MIN(rest, 1ull << orders[HUGEST]);
     rest -= first;
-    *ret_even = false;
+    *ret_split = (OracleSplit){0};
     first = take_extents(&b, LARGE, first >> 9, pages) + (first & 511);
     if (first > 511 && !(supply & SUPPLY_SMALLER))
         return false;
@@ -267,43 +268,31 @@ bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t 
         if (size == PAGE)
             break;
     }
-    *ret_even = b.even;
+    *ret_split = b.split;
     return true;
 }
 
-/* The overhead goes with the memory, rounded down; the last node takes what is left of it. */
-static bool has_room_for_overhead(const Oracle *o, const uint64_t *pages, unsigned mode)
+/* Where a node has no room for its share of the overhead, other nodes of the set take it. */
+static bool has_room_for_overhead(const Oracle *o, const Bitmap *set)
 {
-    uint64_t overhead = oracle_overhead(o->request), left = overhead, sum = request_pages(o->request), room = 0;
-    bool each = true;
-    nodeid_t last = 0;
+    uint64_t available = 0;
 
-    for (nodeid_t id = 0; id < o->snapshot->n_nodes; id++)
-        last = pages[id] ? id : last;
-    for (nodeid_t id = 0; id <= last; id++) {
-        uint64_t share = id == last ? left : (uint64_t)((unsigned __int128)overhead * pages[id] / sum);
-        uint64_t here = pages[id] ? place_case_available(o->place, id) - pages[id] * 4096 : 0;
-
-        left -= share;
-        room += here;
-        each &= share <= here;
-    }
-    return mode & SUPPLY_ANYWHERE ? overhead <= room : each;
+    BITMAP_FOREACH (node, set)
+        available += place_case_available(o->place, node);
+    return available >= o->request->memory + oracle_overhead(o->request);
 }
 
 bool oracle_fits_memory(const Oracle *o, const Bitmap *set, unsigned supply)
 {
-    uint64_t pages[NODES_MAX], sum = 0;
-    bool even;
+    uint64_t pages[NODES_MAX];
+    OracleSplit split;
 
-    BITMAP_FOREACH (node, set)
-        sum += place_case_available(o->place, node);
-    if (sum < o->request->memory || !oracle_split(o, set, supply, pages, &even))
+    if (!has_room_for_overhead(o, set) || !oracle_split(o, set, supply, pages, &split))
         return false;
     BITMAP_FOREACH (node, set)
         if (!pages[node])
             return false;
-    return has_room_for_overhead(o, pages, supply);
+    return true;
 }
 
 uint64_t oracle_large_bytes(const Oracle *o, nodeid_t node)
@@ -330,13 +319,14 @@ bool oracle_interleaves(const Oracle *o)
     _cleanup_free_ char *buffer = new_array(o->snapshot->n_nodes, sizeof(uint64_t));
     uint64_t *pages = (uint64_t *)(void *)buffer;
     _cleanup_bitmap_ Bitmap set = {0};
-    bool even = false;
+    OracleSplit split = {0};
 
     MUST(pages);
-    for (nodeid_t node; !even && (node = richest(o, &set)) != NODE_NONE;) {
+    for (nodeid_t node; !split.even && (node = richest(o, &set)) != NODE_NONE;) {
         MUST(bitmap_set(&set, node) == 0);
-        even = oracle_reaches(o, &set) && oracle_fits_memory(o, &set, SUPPLY_CHUNKS) &&
-               oracle_split(o, &set, SUPPLY_CHUNKS, pages, &even) && even;
+        if (bitmap_weight(&set) < 2 || !oracle_reaches(o, &set) || !oracle_fits_memory(o, &set, SUPPLY_CHUNKS) ||
+            !oracle_split(o, &set, SUPPLY_CHUNKS, pages, &split))
+            split.even = false;
     }
-    return even;
+    return split.even;
 }

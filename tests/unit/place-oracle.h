@@ -32,17 +32,21 @@ uint64_t oracle_overhead(const PlacementRequest *request);
 
 /*
  * What the nodes have to give: extents only where free chunks are as large; memory that need not be scrubbed first.
- * And for when nothing fits otherwise: smaller extents where there are no large ones, overhead on any of the nodes.
+ * And for when nothing fits otherwise: smaller extents where there are no large ones.
  */
-enum { SUPPLY_ANY = 0, SUPPLY_CHUNKS = 1, SUPPLY_CLEAN = 2, SUPPLY_SMALLER = 4, SUPPLY_ANYWHERE = 8 };
-#define SUPPLY_LAST(strict) ((strict) ? SUPPLY_CHUNKS | SUPPLY_ANYWHERE : SUPPLY_SMALLER | SUPPLY_ANYWHERE)
+enum { SUPPLY_ANY = 0, SUPPLY_CHUNKS = 1, SUPPLY_CLEAN = 2, SUPPLY_SMALLER = 4 };
+
+typedef struct OracleSplit {
+    bool even;
+    nodeid_t last;
+} OracleSplit;
 
 /*
  * Pages that Xen takes from each node of the set for the request's memory, into pages[n_nodes]; false: some would come
- * from elsewhere. *ret_even: no node was ever passed over.
+ * from elsewhere. `even`: no node was ever passed over; `last`: the node that gave the last page.
  */
-bool oracle_split(const Oracle *oracle, const Bitmap *set, unsigned supply, uint64_t *pages, bool *ret_even);
-/* The split is wholly inside the set, each node gives something, and has room for its overhead too. */
+bool oracle_split(const Oracle *oracle, const Bitmap *set, unsigned supply, uint64_t *pages, OracleSplit *ret_split);
+/* The split is wholly inside the set, each node gives something, and there is room for the overhead too. */
 bool oracle_fits_memory(const Oracle *oracle, const Bitmap *set, unsigned supply);
 
 /* In extents of 2 MiB, bytes. */

@@ -4,6 +4,7 @@ check_LTLIBRARIES = libplacecase.la
 libplacecase_la_SOURCES = \
 	tests/unit/place-case.c tests/unit/place-case.h \
 	tests/unit/place-check.c tests/unit/place-check.h \
+	tests/unit/place-check-vcpus.c \
 	tests/unit/place-draw-host.c \
 	tests/unit/place-draw-request.c \
 	tests/unit/place-oracle.c tests/unit/place-oracle.h \

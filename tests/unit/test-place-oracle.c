@@ -34,16 +34,16 @@ static void check_split(const Split *split)
     _cleanup_(snapshot_unref_p) Snapshot *s = place_case_snapshot(&place);
     _cleanup_bitmap_ Bitmap set = {0};
     uint64_t pages[8] = {0};
-    bool even;
+    OracleSplit got;
     Oracle o;
 
     assert_int_equal(oracle_init(&o, &place, s), 0);
     assert_int_equal(bitmap_set_range(&set, 0, (unsigned)s->n_nodes - 1), 0);
-    assert_int_equal(oracle_split(&o, &set, SUPPLY_CHUNKS, pages, &even), split->fits);
+    assert_int_equal(oracle_split(&o, &set, SUPPLY_CHUNKS, pages, &got), split->fits);
     for (size_t i = 0; split->fits && i < s->n_nodes; i++)
         if (pages[i] != split->pages[i])
             fail_msg("%s: node %zu: %" PRIu64 " pages, wanted %" PRIu64, split->host, i, pages[i], split->pages[i]);
-    assert_int_equal(even, split->even);
+    assert_int_equal(got.even, split->even);
     oracle_done(&o);
 }
 
@@ -140,10 +140,11 @@ static void test_search(void **state)
 {
     static const Wanted cases[] = {
         {1, 0, 512 * MIB, false, true, LEVEL_CORES, "0"},
-        {3, 0, 512 * MIB, false, true, LEVEL_CORES, "0-1"},   /* cores, not threads */
-        {3, 2, 512 * MIB, false, true, LEVEL_CORES, "0"},     /* threads as asked for */
-        {7, 0, 512 * MIB, false, true, LEVEL_THREADS, "0-1"}, /* six cores are not enough */
-        {13, 0, 512 * MIB, false, true, LEVEL_MEMORY, "0"},
+        {3, 0, 512 * MIB, false, true, LEVEL_CORES, "0-1"},    /* cores, not threads */
+        {3, 2, 512 * MIB, false, true, LEVEL_CORES, "0"},      /* threads as asked for */
+        {7, 0, 512 * MIB, false, true, LEVEL_THREADS, "0-1"},  /* six cores are not enough */
+        {13, 0, 512 * MIB, false, true, LEVEL_THREADS, "0-2"}, /* all CPUs there are */
+        {13, 0, 4 * MIB, false, true, LEVEL_MEMORY, "0"},      /* two extents are not for three nodes */
         {13, 0, 512 * MIB, true, false, LEVEL_MEMORY, ""},
         {1, 0, 1025 * MIB, false, true, LEVEL_CORES, "0-1"},
         {1, 0, 1025 * MIB, true, false, LEVEL_CORES, ""},

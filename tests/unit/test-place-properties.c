@@ -152,6 +152,9 @@ static bool is_same_set(const Oracle *o, const Bitmap *set, const Oracle *renumb
     return same;
 }
 
+/* Of larger sets, that are as good as others step by step, those with the lowest numbers are followed. */
+#define TIES_MAX 12u
+
 static const char *compare_scores(const PlaceCase *place, const Answer *a, const PlaceCase *renumbered, const Answer *b,
                                   const nodeid_t *ids, const nodeid_t *old_ids)
 {
@@ -168,6 +171,8 @@ static const char *compare_scores(const PlaceCase *place, const Answer *a, const
     oracle_done(&p);
     if (order == 0 || !same)
         return same ? NULL : CASE_VOID;
+    if (x.count > TIES_MAX && y.count > TIES_MAX) /* too many sets to look at them all */
+        return CASE_VOID;
     return case_fault("renumbered it is %s: %u nodes %" PRIu32 " %f, %f a core, %" PRIu64 " left; %u nodes %" PRIu32
                       " %f, %f a core, %" PRIu64 " left",
                       order < 0 ? "worse" : "better", x.count, x.worst, x.mean, x.vcpus_per_core, x.left, y.count,

@@ -86,11 +86,12 @@ static SimHost *host_of(const PlaceCase *place)
 static bool is_in_chunks(const PlaceCase *place, const Snapshot *snapshot, const Placement *p)
 {
     uint64_t pages[NODES_MAX];
-    bool even, is;
+    OracleSplit split;
+    bool is;
     Oracle o;
 
     MUST(oracle_init(&o, place, snapshot) == 0);
-    is = oracle_split(&o, &p->nodes, SUPPLY_CHUNKS, pages, &even);
+    is = oracle_split(&o, &p->nodes, SUPPLY_CHUNKS, pages, &split);
     for (size_t i = 0; is && i < p->n_memory; i++)
         is = (p->memory[i].bytes + 4095) / 4096 == pages[p->memory[i].node];
     oracle_done(&o);
@@ -163,7 +164,9 @@ static void next_case(Draw *draw, const PlaceCase *first, const Storm *storm, Pl
         clear_promises(ret);
     placement_request_done(&ret->request);
     place_draw_request(draw, &limits, ret);
-    ret->request.has_nodes = false; /* so: one node. What is on several depends on what there is when it is built. */
+    for (size_t i = 0; i < ret->rows->n_nodes; i++)
+        ret->rows->nodes[i].low = 0; /* which extent of 1 GiB it breaks is not told */
+    ret->request.has_nodes = false;  /* so: one node. What is on several depends on what there is when it is built. */
 }
 
 static void promise_all(Draw *draw, const PlaceCase *first, Storm *storm)
