@@ -4,8 +4,10 @@
 #include "bus.h"
 #include "error.h"
 
+#include "daemon/clock.h"
 #include "daemon/turn.h"
 
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,11 +21,12 @@
  * for each request. So only WRITES_MAX messages may be queued for writing; the rest wait as requests, which are
  * small and counted, and go on when a dispatch of the loop has shortened the queue.
  *
- * Its own answer: a status of thousands of domains is built in steps, one a dispatch. Those behind it wait too.
+ * Its own answer: a status of thousands of domains is built in steps, one a dispatch. Those behind it wait too, but not
+ * those that change something.
  */
 
 #define WRITES_MAX 2u
-#define SECOND_US 1000000u
+#define READ_AHEAD_US 10000u
 
 static void request_free(Request *request)
 {
@@ -63,48 +66,70 @@ static int answer_one(Bus *bus, size_t i)
     return 0;
 }
 
-/* Answers what can be answered of those that are urgent, or of the others, oldest first. Whether one is being built. */
-static bool answer_some(Bus *bus, bool urgent)
+static bool is_urgent(const Request *request)
 {
-    Requests *requests = &bus->requests;
-    size_t i = 0;
-
-    while (i < requests->n && may_write(bus)) {
-        const Request *request = requests->items[i];
-
-        if (!request->admitted || (request->admission == ADMIT_PRIVILEGED) != urgent)
-            i++;
-        else if (answer_one(bus, i) == -EAGAIN)
-            return true;
-    }
-    return false;
+    return request->admission == ADMIT_PRIVILEGED;
 }
 
-/* What changes something goes before what reads: a start of a domain does not wait for a document. */
+/* The oldest that can be answered, of those that are urgent or of the others; requests->n: there is none. */
+static size_t find_admitted(const Requests *requests, bool urgent)
+{
+    size_t i = 0;
+
+    while (i < requests->n && (!requests->items[i]->admitted || is_urgent(requests->items[i]) != urgent))
+        i++;
+    return i;
+}
+
+/*
+ * What changes something goes before what reads, and costs little here: a start of a domain does not wait for
+ * documents. Those that read are answered one a turn.
+ */
 static void answer_admitted(Bus *bus)
 {
     Requests *requests = &bus->requests;
-    bool building = answer_some(bus, true);
+    size_t i;
 
-    building |= answer_some(bus, false);
+    while (may_write(bus) && (i = find_admitted(requests, true)) < requests->n)
+        if (answer_one(bus, i) == -EAGAIN)
+            break;
     (void)sd_event_source_set_enabled(requests->drained, requests->n > 0 ? SD_EVENT_ON : SD_EVENT_OFF);
-    (void)sd_event_source_set_enabled(requests->work, building ? SD_EVENT_ON : SD_EVENT_OFF);
+    (void)sd_event_source_set_enabled(requests->work, find_admitted(requests, false) < requests->n && may_write(bus)
+                                                          ? SD_EVENT_ON
+                                                          : SD_EVENT_OFF);
 }
 
 static int on_dispatched(sd_event_source *source, void *userdata)
 {
-    Bus *bus = userdata;
-    int building = 0;
-
-    (void)sd_event_source_get_enabled(bus->requests.work, &building);
-    if (building == SD_EVENT_OFF) /* else on_work() goes on */
-        answer_admitted(bus);
+    answer_admitted(userdata);
     return 0;
 }
 
+/* Whether messages have come that nobody has looked at yet. */
+static bool has_input(Bus *bus)
+{
+    struct pollfd socket = {.fd = sd_bus_get_fd(bus->bus), .events = POLLIN};
+    uint64_t n = 0;
+
+    return (sd_bus_get_n_queued_read(bus->bus, &n) >= 0 && n > 0) || poll(&socket, 1, 0) > 0;
+}
+
+/*
+ * An answer, or a step of one that takes several. What has come is looked at first, as it may be urgent; but not for
+ * longer than READ_AHEAD_US, since it may never end.
+ */
 static int on_work(sd_event_source *source, int fd, uint32_t revents, void *userdata)
 {
-    answer_admitted(userdata);
+    Bus *bus = userdata;
+    Requests *requests = &bus->requests;
+    size_t i = find_admitted(requests, false);
+
+    if (clock_us(CLOCK_MONOTONIC) - requests->worked_us < READ_AHEAD_US && has_input(bus))
+        return 0;
+    if (i < requests->n && may_write(bus))
+        (void)answer_one(bus, i);
+    requests->worked_us = clock_us(CLOCK_MONOTONIC);
+    answer_admitted(bus);
     return 0;
 }
 
@@ -208,7 +233,7 @@ static size_t count_waiting(const Requests *requests, bool urgent)
     size_t n = 0;
 
     for (size_t i = 0; i < requests->n; i++)
-        n += (requests->items[i]->admission == ADMIT_PRIVILEGED) == urgent;
+        n += is_urgent(requests->items[i]) == urgent;
     return n;
 }
 

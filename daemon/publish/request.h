@@ -39,7 +39,8 @@ typedef struct Requests {
     size_t n;
     Request *items[2 * REQUESTS_MAX]; /* oldest first */
     sd_event_source *drained;     /* enabled while some wait for the write queue */
-    sd_event_source *work;        /* enabled while an answer is being built */
+    sd_event_source *work;        /* enabled while some that read can be answered */
+    uint64_t worked_us;           /* when one was last, CLOCK_MONOTONIC */
 } Requests;
 
 int requests_init(Bus *bus);
