@@ -28,8 +28,8 @@ Books *books_free(Books *books); /* takes NULL, returns NULL */
 /* As AccountOptions.headroom, from the next snapshot on; the default is HEADROOM_AUTO. */
 void books_set_headroom(Books *books, uint64_t headroom);
 
-Ledger *books_ledger(const Books *books);                 /* borrowed */
-Snapshot *books_snapshot(const Books *books);             /* the published one, borrowed; NULL: none yet */
+Ledger *books_ledger(const Books *books);     /* borrowed */
+Snapshot *books_snapshot(const Books *books); /* the published one, borrowed; NULL: none yet */
 /* A collection that began then (CLOCK_MONOTONIC) is complete: reconciles, and publishes. */
 void books_collected(Books *books, Snapshot *collected, uint64_t begun_us);
 

@@ -22,8 +22,9 @@
 
 /*
  * Owns the loop and ties its parts together: the collector brings snapshots, the books take off what is promised, the
- * placer promises, the bus shows what is true then, the service manager hears how it goes. The name is asked for only with the first snapshot in hand, so that a call that
- * started the daemon (D-Bus activation) waits for an answer instead of getting none.
+ * placer promises, the bus shows what is true then, the service manager hears how it goes. The name is asked for only
+ * with the first snapshot in hand, so that a call that started the daemon (D-Bus activation) waits for an answer
+ * instead of getting none.
  */
 
 typedef struct Manager {

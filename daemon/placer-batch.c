@@ -102,12 +102,11 @@ static int new_reservation(PlacerCall *call, const PlacerSettings *settings)
 
     if (r < 0)
         return r;
-    call->reservation =
-        reservation_new(&call->request, call->placement,
-                        &(ReservationInfo){.token = token,
-                                           .uid = call->uid,
-                                           .placed_us = (int64_t)clock_us(CLOCK_REALTIME),
-                                           .expires_us = clock_us(CLOCK_BOOTTIME) + ttl_ms * 1000});
+    call->reservation = reservation_new(&call->request, call->placement,
+                                        &(ReservationInfo){.token = token,
+                                                           .uid = call->uid,
+                                                           .placed_us = (int64_t)clock_us(CLOCK_REALTIME),
+                                                           .expires_us = clock_us(CLOCK_BOOTTIME) + ttl_ms * 1000});
     return call->reservation ? 0 : -ENOMEM;
 }
 
@@ -175,8 +174,7 @@ static void drop_cancelled(PlacerBatch *batch)
         PlacerCall *call = batch->calls.items[i];
         Ledger *ledger = NULL;
 
-        if (call->done || !call->reservation ||
-            ledger_release(batch->ledger, call->reservation->token, &ledger) != 0)
+        if (call->done || !call->reservation || ledger_release(batch->ledger, call->reservation->token, &ledger) != 0)
             continue; /* without memory its time runs out */
         ledger_unref(batch->ledger);
         batch->ledger = ledger;

@@ -38,9 +38,9 @@ bool request_is_privileged(const Request *request);
 typedef struct Requests {
     size_t n;
     Request *items[2 * REQUESTS_MAX]; /* oldest first */
-    sd_event_source *drained;     /* enabled while some wait for the write queue */
-    sd_event_source *work;        /* enabled while some that read can be answered */
-    uint64_t worked_us;           /* when one was last, CLOCK_MONOTONIC */
+    sd_event_source *drained;         /* enabled while some wait for the write queue */
+    sd_event_source *work;            /* enabled while some that read can be answered */
+    uint64_t worked_us;               /* when one was last, CLOCK_MONOTONIC */
 } Requests;
 
 int requests_init(Bus *bus);

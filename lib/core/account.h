@@ -10,9 +10,9 @@
  */
 #define HEADROOM_AUTO UINT64_MAX
 /*
- * What HEADROOM_AUTO leaves out of a node where its free chunks are not known, on a real host. A guest's memory comes in
- * extents of 2 MiB, of any node before the small chunks of the preferred one: what is free in chunks below 2 MiB is not
- * to be had. On the lab host they had up to 11.2 MiB a node, growing by at most 2 MiB with each domain there.
+ * What HEADROOM_AUTO leaves out of a node where its free chunks are not known, on a real host. A guest's memory comes
+ * in extents of 2 MiB, of any node before the small chunks of the preferred one: what is free in chunks below 2 MiB is
+ * not to be had. On the lab host they had up to 11.2 MiB a node, growing by at most 2 MiB with each domain there.
  */
 #define HEADROOM_NODE (16u << 20)
 #define HEADROOM_DOMAIN (2u << 20)

@@ -29,7 +29,7 @@ typedef struct PlacementRequest {
     uint32_t threads_per_core; /* of the guest; 0: not told, as 1 */
 } PlacementRequest;
 
-#define REQUEST_VCPUS_MAX 8192u        /* Xen's MAX_VIRT_CPUS */
+#define REQUEST_VCPUS_MAX 8192u         /* Xen's MAX_VIRT_CPUS */
 #define REQUEST_MEMORY_MAX (1ull << 56) /* as a host description */
 #define REQUEST_NAME_MAX 255u           /* bytes */
 #define REQUEST_TTL_MS_MIN 1000u        /* as the settings' */

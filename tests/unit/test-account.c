@@ -6,13 +6,14 @@
 #define UUID "11111111-2222-3333-4444-555555555555"
 
 /* Two nodes of 1 GiB with 600 and 400 MiB free, 100 of them in node 0's reserve; a domain of 64 MiB on each. */
-#define HOST(features, claim)                                                                                       \
-    "{\"format\":\"numad-xen-host/1\",\"features\":[" features "],\"nodes\":["                                      \
-    "{\"size\":1073741824,\"free\":629145600,\"cpus\":\"0-1\",\"distances\":[10,21]},"                              \
-    "{\"size\":1073741824,\"free\":419430400,\"cpus\":\"2-3\",\"distances\":[21,10]}],"                             \
-    "\"node_extra\":[{\"low\":104857600,\"dirty\":8192,\"claimed\":1048576,\"free_chunks\":[1,2,3]},{\"low\":0}],"  \
-    "\"domains\":[{\"domid\":0,\"name\":\"Domain-0\",\"total_pages\":100,\"node_pages\":[50,50]},"                  \
-    "{\"domid\":3,\"name\":\"g3\",\"uuid\":\"" UUID "\",\"total_pages\":32768,\"node_pages\":[16384,16384]" claim "}]}"
+#define HOST(features, claim)                                                                                      \
+    "{\"format\":\"numad-xen-host/1\",\"features\":[" features "],\"nodes\":["                                     \
+    "{\"size\":1073741824,\"free\":629145600,\"cpus\":\"0-1\",\"distances\":[10,21]},"                             \
+    "{\"size\":1073741824,\"free\":419430400,\"cpus\":\"2-3\",\"distances\":[21,10]}],"                            \
+    "\"node_extra\":[{\"low\":104857600,\"dirty\":8192,\"claimed\":1048576,\"free_chunks\":[1,2,3]},{\"low\":0}]," \
+    "\"domains\":[{\"domid\":0,\"name\":\"Domain-0\",\"total_pages\":100,\"node_pages\":[50,50]},"                 \
+    "{\"domid\":3,\"name\":\"g3\",\"uuid\":\"" UUID "\",\"total_pages\":32768,\"node_pages\":[16384,16384]" claim  \
+    "}]}"
 
 static const AccountOptions options = {.generation = 9, .time_us = 8, .boottime_us = 7};
 

@@ -9,11 +9,11 @@
 /* The placer and its books on a loop of their own: no bus, no disk, a host that is a snapshot. */
 
 #define MIB (1ull << 20)
-#define TWO_NODES                                                                                              \
-    "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["                                \
-    "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"0-3\",\"distances\":[10,21]},"                         \
-    "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"4-7\",\"distances\":[21,10]}],"                        \
-    "\"domains\":[{\"domid\":0,\"name\":\"Domain-0\",\"total_pages\":0,\"node_pages\":[0,0]},"                  \
+#define TWO_NODES                                                                              \
+    "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["               \
+    "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"0-3\",\"distances\":[10,21]},"        \
+    "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"4-7\",\"distances\":[21,10]}],"       \
+    "\"domains\":[{\"domid\":0,\"name\":\"Domain-0\",\"total_pages\":0,\"node_pages\":[0,0]}," \
     "{\"domid\":5,\"name\":\"g5\",\"total_pages\":512,\"node_pages\":[512,0]}]}"
 
 typedef struct World {
@@ -310,10 +310,9 @@ static void test_time_over(void **state)
 /* A collection that began before the domain came ends when its reservation knows it: the domain is not gone. */
 static void test_old_collection(void **state)
 {
-    static const char without[] =
-        "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["
-        "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"0-3\",\"distances\":[10,21]},"
-        "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"4-7\",\"distances\":[21,10]}]}";
+    static const char without[] = "{\"format\":\"numad-xen-host/1\",\"features\":[\"node-pages\"],\"nodes\":["
+                                  "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"0-3\",\"distances\":[10,21]},"
+                                  "{\"size\":1073741824,\"free\":1073741824,\"cpus\":\"4-7\",\"distances\":[21,10]}]}";
     _cleanup_(snapshot_unref_p) Snapshot *old = host(without);
     uint64_t begun_us = clock_us(CLOCK_MONOTONIC);
     World w;
@@ -337,8 +336,8 @@ static void test_old_collection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lone),   cmocka_unit_test(test_largest_first), cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_refusals),      cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_lone),      cmocka_unit_test(test_largest_first),  cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_limits),    cmocka_unit_test(test_refusals),       cmocka_unit_test(test_changes),
         cmocka_unit_test(test_time_over), cmocka_unit_test(test_old_collection),
     };
 
