@@ -33,9 +33,11 @@ libcore_la_SOURCES = \
 	lib/core/ledger-draft.c lib/core/ledger-parts.h \
 	lib/core/ledger-file.h \
 	lib/core/ledger-read.c \
+	lib/core/ledger-read-sets.c \
 	lib/core/ledger-reconcile.c \
 	lib/core/ledger-write.c \
 	lib/core/locality.c lib/core/locality.h \
+	lib/core/placed-sets.c lib/core/placed-sets.h \
 	lib/core/placement.c lib/core/placement.h \
 	lib/core/placement-aim.c \
 	lib/core/placement-candidates.c \

@@ -141,4 +141,6 @@ void reservation_assign(Reservation *r, ReservationState state, const DomainMemo
     r->not_domid = DOMID_NONE;
     r->has_not_uuid = false;
     memset(r->not_uuid, 0, sizeof(r->not_uuid));
+    if (state == RESERVATION_COMMITTED)
+        r->sets = placed_sets_unref(r->sets);
 }

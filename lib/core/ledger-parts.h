@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include "jsonreader.h"
 #include "ledger.h"
 
 /* What the files that make ledgers share. */
@@ -18,6 +19,12 @@ void ledger_drop(Ledger *draft, size_t i);
 int ledger_remember(Ledger *draft, const LedgerEnd *ends, size_t n_ends);
 /* Closes the gaps and makes the index: the draft is a ledger. 0 or -ENOMEM. */
 int ledger_seal(Ledger *draft);
+
+/*
+ * Of a reservation that is read from ledger.json, whose state and vCPUs are known: the sets of its vCPUs. 0, -ENOMEM or
+ * JSON_E_REFUSED.
+ */
+int ledger_read_sets(JsonReader *reader, const JsonPath *up, json_object *object, Reservation *to);
 
 /* Whether the token is among those whose end is remembered. */
 bool ledger_has_expired(const Ledger *ledger, const char *token);

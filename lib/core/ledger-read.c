@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "jsonreader.h"
 #include "ledger-file.h"
 #include "ledger-parts.h"
 #include "uuid.h"
@@ -16,9 +15,10 @@
 #define MAX_BYTES REQUEST_MEMORY_MAX
 
 static const char *const top_keys[] = {"format", "boot_id", "host", "expired", "reservations", NULL};
-static const char *const reservation_keys[] = {"token", "state",     "uid",      "placed_us", "expires_us",
-                                               "domid", "not_domid", "not_uuid", "name",      "told_uuid",
-                                               "uuid",  "vcpus",     "strict",   "memory",    NULL};
+static const char *const reservation_keys[] = {"token",  "state",     "uid",      "placed_us",  "expires_us",
+                                               "domid",  "not_domid", "not_uuid", "name",       "told_uuid",
+                                               "uuid",   "type",      "pool",     "max_memory", "vcpus",
+                                               "strict", "memory",    "sets",     "runs",       NULL};
 
 /* An object of all of these keys and no others. */
 static int check_keys(JsonReader *reader, const JsonPath *path, json_object *object, const char *const *keys)
@@ -58,7 +58,7 @@ static int read_token(JsonReader *reader, const JsonPath *path, json_object *val
 
     if (r != 0)
         return r;
-    if (strlen(text) != TOKEN_SIZE - 1 || strspn(text, "0123456789abcdef") != TOKEN_SIZE - 1)
+    if (!token_is_valid(text))
         return json_refuse(reader, path, "is no token of %d hexadecimal digits", TOKEN_SIZE - 1);
     memcpy(ret, text, TOKEN_SIZE);
     return 0;
@@ -103,6 +103,20 @@ static int read_state(JsonReader *reader, const JsonPath *up, json_object *objec
         if (strcmp(reservation_state_to_text(*ret), text) == 0)
             return 0;
     return json_refuse(reader, &path, "is none of pending, building, committed");
+}
+
+/* null: it was not told. */
+static int read_type(JsonReader *reader, const JsonPath *up, json_object *object, DomainType *ret)
+{
+    const char *text = NULL;
+    int r = json_get_string(reader, up, object, "type", &text);
+
+    if (r != 0 || !text)
+        return r;
+    for (*ret = DOMAIN_TYPE_PV; *ret < _DOMAIN_TYPE_MAX; (*ret)++)
+        if (strcmp(domain_type_to_text(*ret), text) == 0)
+            return 0;
+    return json_refuse(reader, &(JsonPath){.up = up, .key = "type"}, "is none of pv, pvh, hvm");
 }
 
 /* --- a reservation --- */
@@ -198,6 +212,13 @@ static int read_numbers(JsonReader *reader, const JsonPath *path, json_object *o
         r = json_refuse(reader, &(JsonPath){.up = path, .key = "vcpus"}, "is 0");
     if (r == 0)
         r = read_bool(reader, path, object, "strict", &to->strict);
+    if (r == 0)
+        r = read_type(reader, path, object, &to->type);
+    if (r == 0)
+        r = read_u32(reader, path, object, "pool", ROW_NO_POOL - 1, &to->pool);
+    if (r == 0)
+        r = json_read_u64(reader, &(JsonPath){.up = path, .key = "max_memory"}, json_member(object, "max_memory"),
+                          MAX_BYTES, &to->max_memory);
     return r;
 }
 
@@ -223,8 +244,12 @@ static int read_reservation(JsonReader *reader, const JsonPath *path, json_objec
         r = read_numbers(reader, path, object, to);
     if (r == 0)
         r = read_memory(reader, &memory_path, memory, to);
+    if (r == 0 && reservation_total(to) > to->max_memory)
+        r = json_refuse(reader, &(JsonPath){.up = path, .key = "max_memory"}, "is less than its memory");
     if (r == 0)
         r = check_state(reader, path, to);
+    if (r == 0)
+        r = ledger_read_sets(reader, path, object, to);
     if (r == 0)
         *ret = TAKE_PTR(to);
     return r;

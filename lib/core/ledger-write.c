@@ -5,7 +5,8 @@
 
 /*
  * A reservation a line, with all of its numbers and none of what can be derived. Memory is written as small arrays,
- * [node, bytes, overhead]: objects would take a reader ten times as much of its own.
+ * [node, bytes, overhead], and so are runs of vCPUs, [how many, hard, soft], which name sets by their place in `sets`:
+ * objects would take a reader ten times as much of its own.
  */
 
 static void write_uuid(JsonWriter *w, const char *key, bool has, const uint8_t uuid[16])
@@ -23,6 +24,23 @@ static void write_memory(JsonWriter *w, const Reservation *r)
         jsonw_u64(w, NULL, r->memory[i].node);
         jsonw_u64(w, NULL, r->memory[i].bytes);
         jsonw_u64(w, NULL, r->memory[i].overhead);
+        jsonw_end(w, ']');
+    }
+    jsonw_end(w, ']');
+}
+
+static void write_sets(JsonWriter *w, const PlacedSets *sets)
+{
+    jsonw_begin(w, "sets", '[');
+    for (size_t i = 0; sets && i < sets->n_texts; i++)
+        jsonw_string(w, NULL, sets->texts[i]);
+    jsonw_end(w, ']');
+    jsonw_begin(w, "runs", '[');
+    for (size_t i = 0; sets && i < sets->n_runs; i++) {
+        jsonw_begin(w, NULL, '[');
+        jsonw_u64(w, NULL, sets->runs[i].n);
+        jsonw_u64(w, NULL, sets->runs[i].hard);
+        jsonw_u64(w, NULL, sets->runs[i].soft);
         jsonw_end(w, ']');
     }
     jsonw_end(w, ']');
@@ -51,9 +69,13 @@ static void write_reservation(JsonWriter *w, const Reservation *r)
     jsonw_string(w, "name", r->name);
     jsonw_bool(w, "told_uuid", r->told_uuid);
     write_uuid(w, "uuid", r->has_uuid, r->uuid);
+    jsonw_string(w, "type", domain_type_to_text(r->type));
+    jsonw_u64(w, "pool", r->pool);
+    jsonw_u64(w, "max_memory", r->max_memory);
     jsonw_u64(w, "vcpus", r->vcpus);
     jsonw_bool(w, "strict", r->strict);
     write_memory(w, r);
+    write_sets(w, r->sets);
     jsonw_end(w, '}');
 }
 

@@ -14,6 +14,11 @@ const char *reservation_state_to_text(ReservationState state)
     return state_texts[state];
 }
 
+bool token_is_valid(const char *text)
+{
+    return strnlen(text, TOKEN_SIZE) == TOKEN_SIZE - 1 && strspn(text, "0123456789abcdef") == TOKEN_SIZE - 1;
+}
+
 Reservation *reservation_blank(size_t n_memory)
 {
     Reservation *r = calloc(1, sizeof(*r) + n_memory * sizeof(r->memory[0]));
@@ -38,10 +43,14 @@ Reservation *reservation_new(const PlacementRequest *request, const Placement *p
     r->expires_us = info->expires_us;
     r->told_uuid = r->has_uuid = request->has_uuid;
     memcpy(r->uuid, request->uuid, sizeof(r->uuid));
+    r->type = request->type;
+    r->pool = request->pool == ROW_NO_POOL ? 0 : request->pool;
+    r->max_memory = MAX(request->memory, request->max_memory);
     r->vcpus = request->vcpus;
     r->strict = request->strict;
+    r->sets = placed_sets_new(placement);
     memcpy(r->memory, placement->memory, r->n_memory * sizeof(r->memory[0]));
-    if (request->name && !(r->name = strdup(request->name)))
+    if (!r->sets || (request->name && !(r->name = strdup(request->name))))
         return NULL;
     return TAKE_PTR(r);
 }
@@ -54,6 +63,7 @@ Reservation *reservation_copy(const Reservation *from)
         return NULL;
     memcpy(r, from, sizeof(*r) + from->n_memory * sizeof(r->memory[0]));
     r->refs = 1;
+    r->sets = from->sets ? placed_sets_ref(from->sets) : NULL;
     r->name = from->name ? strdup(from->name) : NULL;
     if (from->name && !r->name)
         return NULL;
@@ -69,6 +79,7 @@ Reservation *reservation_ref(Reservation *r)
 Reservation *reservation_unref(Reservation *r)
 {
     if (r && --r->refs == 0) {
+        placed_sets_unref(r->sets);
         free(r->name);
         free(r);
     }

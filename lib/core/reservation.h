@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "placement.h"
+#include "placed-sets.h"
 
 #include <sys/types.h>
 
@@ -11,6 +11,8 @@
  */
 
 #define TOKEN_SIZE 33 /* 128 random bits as 32 hexadecimal digits, and a 0 */
+bool token_is_valid(const char *text); /* whether it can be one */
+
 #define DOMID_NONE UINT32_MAX
 
 typedef enum ReservationState {
@@ -36,8 +38,12 @@ typedef struct Reservation {
     bool told_uuid;       /* in the request; else its domain is known by its name */
     bool has_uuid;
     uint8_t uuid[16]; /* told in the request; once it has a domain, that domain's */
+    DomainType type;
+    uint32_t pool;
+    uint64_t max_memory; /* bytes */
     uint32_t vcpus;
     bool strict;
+    PlacedSets *sets; /* one reference, of as many vCPUs; NULL when it is committed: its domain has its own */
     size_t n_memory;
     PlacedMemory memory[]; /* by node */
 } Reservation;

@@ -61,7 +61,13 @@ static HostMemory *make_host(size_t n)
 static Reservation *make_reservation(unsigned number, bool by_name)
 {
     PlacedMemory memory[2] = {{.node = 1, .bytes = 1u << 30}, {.node = 5, .bytes = 1u << 30, .overhead = 1u << 20}};
-    Placement placement = {.memory = memory, .n_memory = 2};
+    uint64_t first = UINT64_C(0xff), all = UINT64_C(0xffffffffffffffff);
+    Bitmap sets[] = {{.words = &all, .n_words = 1}, {.words = &first, .n_words = 1}};
+    PlacedVcpu vcpus[4] = {{.hard = 0, .soft = 1},
+                           {.hard = 0, .soft = 1},
+                           {.hard = 0, .soft = 1},
+                           {.hard = 0, .soft = 1}};
+    Placement placement = {.memory = memory, .n_memory = 2, .sets = sets, .n_sets = 2, .vcpus = vcpus, .n_vcpus = 4};
     char token[TOKEN_SIZE], name[32];
     PlacementRequest request = {.vcpus = 4, .memory = 2u << 30, .name = name, .has_uuid = !by_name};
     ReservationInfo info = {.token = token, .expires_us = 1000};

@@ -27,6 +27,22 @@ static HostMemory *make_host(void)
     return memory;
 }
 
+/* An open one has sets, and each of its vCPUs has two of them that can be read. */
+static void check_sets(const Reservation *r)
+{
+    _cleanup_bitmap_ Bitmap set = {0};
+    uint64_t n = 0;
+
+    FUZZ_HOLDS(reservation_is_open(r) == (r->sets != NULL));
+    for (size_t i = 0; r->sets && i < r->sets->n_texts; i++)
+        FUZZ_HOLDS(bitmap_parse(&set, r->sets->texts[i], CPUS_MAX - 1) == 0 && !bitmap_isempty(&set));
+    for (size_t i = 0; r->sets && i < r->sets->n_runs; i++) {
+        FUZZ_HOLDS(r->sets->runs[i].hard < r->sets->n_texts && r->sets->runs[i].soft < r->sets->n_texts);
+        n += r->sets->runs[i].n;
+    }
+    FUZZ_HOLDS(!r->sets || n == r->vcpus);
+}
+
 static void check_whole(const Ledger *ledger)
 {
     size_t n_placed = 0;
@@ -37,6 +53,7 @@ static void check_whole(const Ledger *ledger)
         FUZZ_HOLDS(ledger_find(ledger, r->token) == r);
         FUZZ_HOLDS((r->state == RESERVATION_PENDING) == (r->domid == DOMID_NONE));
         FUZZ_HOLDS(r->n_memory > 0 && r->memory[r->n_memory - 1].node < NODES_MAX);
+        check_sets(r);
         if (r->domid == DOMID_NONE)
             continue;
         FUZZ_HOLDS(ledger_find_domain(ledger, (domid_t)r->domid) == r);

@@ -62,17 +62,26 @@ static inline const char *token_of(unsigned number)
     return text;
 }
 
-/* One GiB on node 0 and a MiB beside it, unless more is said. */
-static inline Reservation *promise_of(unsigned number, char uuid, const char *name, uint64_t expires_us)
+/* One GiB on node 0 and a MiB beside it, two vCPUs that may run on CPUs 0-7 and prefer 0-3. NULL when memory is short.
+ */
+static inline Reservation *try_promise_of(unsigned number, char uuid, const char *name, uint64_t expires_us)
 {
     PlacedMemory memory = {.node = 0, .bytes = GIB, .overhead = GIB >> 10};
-    Placement placement = {.memory = &memory, .n_memory = 1};
+    uint64_t hard = 0xff, soft = 0x0f;
+    Bitmap sets[] = {{.words = &hard, .n_words = 1}, {.words = &soft, .n_words = 1}};
+    PlacedVcpu vcpus[] = {{.hard = 0, .soft = 1}, {.hard = 0, .soft = 1}};
+    Placement placement = {.memory = &memory, .n_memory = 1, .sets = sets, .n_sets = 2, .vcpus = vcpus, .n_vcpus = 2};
     PlacementRequest request = {.vcpus = 2, .memory = GIB, .name = (char *)name, .has_uuid = uuid != 0};
     ReservationInfo info = {.token = token_of(number), .uid = 1000, .placed_us = 7, .expires_us = expires_us};
-    Reservation *r;
 
     memset(request.uuid, uuid, sizeof(request.uuid));
-    r = reservation_new(&request, &placement, &info);
+    return reservation_new(&request, &placement, &info);
+}
+
+static inline Reservation *promise_of(unsigned number, char uuid, const char *name, uint64_t expires_us)
+{
+    Reservation *r = try_promise_of(number, uuid, name, expires_us);
+
     assert_non_null(r);
     return r;
 }

@@ -6,6 +6,7 @@ ledger_tests = \
 	tests/unit/test-ledger-reconcile \
 	tests/unit/test-ledger-short \
 	tests/unit/test-ledger-store \
+	tests/unit/test-reservation \
 	tests/unit/test-state
 check_PROGRAMS += $(ledger_tests)
 TESTS += $(ledger_tests)
@@ -19,6 +20,7 @@ tests_unit_test_ledger_short_LDFLAGS = -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,
 tests_unit_test_ledger_store_SOURCES = tests/unit/test-ledger-store.c tests/unit/directory.h $(ledger_headers)
 tests_unit_test_ledger_store_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_ledger_store_LDADD = $(daemon_unit_ldadd)
+tests_unit_test_reservation_SOURCES = tests/unit/test-reservation.c $(ledger_headers)
 tests_unit_test_state_SOURCES = tests/unit/test-state.c tests/unit/directory.h tests/unit/unit.h
 tests_unit_test_state_CFLAGS = $(daemon_unit_cflags)
 tests_unit_test_state_LDADD = $(daemon_unit_ldadd)

@@ -44,13 +44,27 @@ static void test_text(void **state)
         "\"expired\":[\"00000000000000000000000000000009\"],\"reservations\":[\n"
         "{\"token\":\"00000000000000000000000000000001\",\"state\":\"committed\",\"uid\":1000,\"placed_us\":7,"
         "\"expires_us\":1000,\"domid\":3,\"not_domid\":null,\"not_uuid\":null,\"name\":\"web\",\"told_uuid\":true,"
-        "\"uuid\":\"61616161-6161-6161-6161-616161616161\",\"vcpus\":2,\"strict\":false,"
-        "\"memory\":[[0,1073741824,1048576]]},\n";
+        "\"uuid\":\"61616161-6161-6161-6161-616161616161\",\"type\":null,\"pool\":0,\"max_memory\":1073741824,"
+        "\"vcpus\":2,\"strict\":false,\"memory\":[[0,1073741824,1048576]],\"sets\":[],\"runs\":[]},\n";
+    static const char open[] = "\"memory\":[[0,1073741824,1048576]],\"sets\":[\"0-7\",\"0-3\"],\"runs\":[[2,0,1]]}";
     _cleanup_(ledger_unref_p) Ledger *ledger = some_ledger();
     size_t size = 0;
     _cleanup_free_ char *text = write_text(ledger, &size);
 
     assert_memory_equal(text, wanted, sizeof(wanted) - 1);
+    assert_non_null(strstr(text, open));
+}
+
+static void check_same_sets(const PlacedSets *a, const PlacedSets *b)
+{
+    assert_true(!a == !b);
+    if (!a)
+        return;
+    assert_int_equal(a->n_texts, b->n_texts);
+    for (size_t i = 0; i < a->n_texts; i++)
+        assert_string_equal(a->texts[i], b->texts[i]);
+    assert_int_equal(a->n_runs, b->n_runs);
+    assert_memory_equal(a->runs, b->runs, a->n_runs * sizeof(a->runs[0]));
 }
 
 static void check_same(const Reservation *a, const Reservation *b)
@@ -66,6 +80,8 @@ static void check_same(const Reservation *a, const Reservation *b)
     assert_memory_equal(a->not_uuid, b->not_uuid, 16);
     assert_true((a->name == NULL) == (b->name == NULL) && (!a->name || strcmp(a->name, b->name) == 0));
     assert_true(a->vcpus == b->vcpus && a->strict == b->strict);
+    assert_true(a->type == b->type && a->pool == b->pool && a->max_memory == b->max_memory);
+    check_same_sets(a->sets, b->sets);
     assert_int_equal(a->n_memory, b->n_memory);
     for (size_t i = 0; i < a->n_memory; i++) {
         assert_int_equal(a->memory[i].node, b->memory[i].node);
@@ -82,6 +98,9 @@ static void test_round_trip(void **state)
     Reservation *r = (Reservation *)(void *)ledger->items[4];
 
     r->strict = true;
+    r->type = DOMAIN_TYPE_PVH;
+    r->pool = ROW_NO_POOL - 1;
+    r->max_memory = REQUEST_MEMORY_MAX;
     r->placed_us = -1;
     r->expires_us = UINT64_MAX;
     r->memory[0] = (PlacedMemory){.node = NODES_MAX - 1, .bytes = REQUEST_MEMORY_MAX, .overhead = 0};
@@ -135,10 +154,11 @@ static void test_foreign(void **state)
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define OTHER "0123456789abcdef0123456789abcdee"
 #define UUID "61616161-6161-6161-6161-616161616161"
-#define GOOD                                                                                                      \
-    "{\"token\":\"" TOKEN "\",\"state\":\"pending\",\"uid\":0,\"placed_us\":7,\"expires_us\":9,\"domid\":null,"   \
-    "\"not_domid\":null,\"not_uuid\":null,\"name\":\"web\",\"told_uuid\":true,\"uuid\":\"" UUID "\",\"vcpus\":2," \
-    "\"strict\":false,\"memory\":[[0,4096,0],[1,4096,0]]}"
+#define GOOD                                                                                                          \
+    "{\"token\":\"" TOKEN "\",\"state\":\"pending\",\"uid\":0,\"placed_us\":7,\"expires_us\":9,\"domid\":null,"       \
+    "\"not_domid\":null,\"not_uuid\":null,\"name\":\"web\",\"told_uuid\":true,\"uuid\":\"" UUID "\",\"type\":\"pv\"," \
+    "\"pool\":1,\"max_memory\":8192,\"vcpus\":2,\"strict\":false,\"memory\":[[0,4096,0],[1,4096,0]],"                 \
+    "\"sets\":[\"0-3\",\"4\"],\"runs\":[[1,0,0],[1,0,1]]}"
 
 /* GOOD with `from` replaced by `to`, in a ledger with what else is `beside` it. */
 static char *spoil(const char *from, const char *to, const char *beside)
@@ -210,7 +230,40 @@ static void test_refused(void **state)
          "reservations[0].memory[1][2]: is 72057594037927937, above 72057594037927936"},
         {"[1,4096,0]", "[1,\"4096\",0]",
          "reservations[0].memory[1][1]: must be a whole number from 0 to 72057594037927936"},
-        {"[1,4096,0]", "[1,[4096],0]", "not JSON: line 1, column 427: nested too deep"},
+        {"[1,4096,0]", "[1,[4096],0]", "not JSON: line 1, column 466: nested too deep"},
+        {"\"pv\"", "\"PV\"", "reservations[0].type: is none of pv, pvh, hvm"},
+        {"\"pv\"", "null", NULL},
+        {"\"pv\"", "1", "reservations[0].type: must be a text"},
+        {"\"pool\":1", "\"pool\":4294967295", "reservations[0].pool: is 4294967295, above 4294967294"},
+        {"\"pool\":1", "\"pool\":null", "reservations[0].pool: must be a whole number from 0 to 4294967294"},
+        {"\"max_memory\":8192", "\"max_memory\":8191", "reservations[0].max_memory: is less than its memory"},
+        {"\"max_memory\":8192", "\"max_memory\":72057594037927937",
+         "reservations[0].max_memory: is 72057594037927937, above 72057594037927936"},
+        {"\"max_memory\":8192", "\"max_memory\":null",
+         "reservations[0].max_memory: must be a whole number from 0 to 72057594037927936"},
+        {"[\"0-3\",\"4\"]", "null", "reservations[0].sets: must be an array"},
+        {"[\"0-3\",\"4\"]", "[\"0-3\"]", "reservations[0].runs: name 2 sets of 1"},
+        {"[\"0-3\",\"4\"]", "[\"0-3\",\"4\",\"5\"]", "reservations[0].runs: name 2 sets of 3"},
+        {"[\"0-3\",\"4\"]", "[\"0-3\",4]", "reservations[0].sets[1]: must be a text"},
+        {"[\"0-3\",\"4\"]", "[\"0-3\",\"\"]", "reservations[0].sets[1]: is no list of CPUs as \"0-3,8\""},
+        {"[\"0-3\",\"4\"]", "[\"3-0\",\"4\"]", "reservations[0].sets[0]: is no list of CPUs as \"0-3,8\""},
+        {"[\"0-3\",\"4\"]", "[\"0-3\",\"x\"]", "reservations[0].sets[1]: is no list of CPUs as \"0-3,8\""},
+        {"[\"0-3\",\"4\"]", "[\"0-8192\",\"4\"]", "reservations[0].sets[0]: names a CPU above 8191"},
+        {"[\"0-3\",\"4\"]", "[\"0,1-2,3\",\"4\"]", NULL},
+        {"[[1,0,0],[1,0,1]]", "[]", "reservations[0].runs: have 0 vCPUs, not 2"},
+        {"[[1,0,0],[1,0,1]]", "{}", "reservations[0].runs: must be an array"},
+        {"[1,0,0]", "[1,0]", "reservations[0].runs[0]: must be vCPUs, hard and soft set"},
+        {"[1,0,0]", "[1,0,0,0]", "reservations[0].runs[0]: has 4 elements, more than 3"},
+        {"[1,0,0]", "1", "reservations[0].runs[0]: must be an array"},
+        {"[1,0,0]", "[0,0,0]", "reservations[0].runs[0]: has no vCPU"},
+        {"[1,0,0]", "[2,0,0]", "reservations[0].runs: have 3 vCPUs, not 2"},
+        {"[1,0,0]", "[8193,0,0]", "reservations[0].runs[0][0]: is 8193, above 8192"},
+        {"[1,0,0]", "[1,1,0]", "reservations[0].runs[0][1]: is 1, above 0"},
+        {"[1,0,0]", "[1,0,2]", "reservations[0].runs[0][2]: is 2, above 1"},
+        {"[1,0,1]", "[1,0,0]", "reservations[0].runs[1]: has the sets of the one before"},
+        {"[1,0,1]", "[1,0,-1]", "reservations[0].runs[1][2]: must be a whole number from 0 to 1"},
+        {"[1,0,1]", "[1,0,1],[0,0,0]", "reservations[0].runs[2]: has no vCPU"},
+        {",\"runs\":[[1,0,0],[1,0,1]]", "", "reservations[0].runs: is missing"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -267,7 +320,8 @@ static void test_two_of_a_domain(void **state)
     const char *second =
         ",{\"token\":\"00000000000000000000000000000001\",\"state\":\"committed\",\"uid\":0,\"placed_us\":7,"
         "\"expires_us\":9,\"domid\":3,\"not_domid\":null,\"not_uuid\":null,\"name\":null,\"told_uuid\":false,"
-        "\"uuid\":null,\"vcpus\":2,\"strict\":false,\"memory\":[[0,4096,0]]}";
+        "\"uuid\":null,\"type\":null,\"pool\":0,\"max_memory\":4096,\"vcpus\":2,\"strict\":false,"
+        "\"memory\":[[0,4096,0]],\"sets\":[],\"runs\":[]}";
 
     text = spoil("\"pending\",\"uid\":0,\"placed_us\":7,\"expires_us\":9,\"domid\":null",
                  "\"building\",\"uid\":0,\"placed_us\":7,\"expires_us\":9,\"domid\":3", second);
@@ -289,6 +343,31 @@ static void test_cut(void **state)
         if (ledger_read(cut, n, &origin, &none, &why) != LEDGER_FILE_E_REFUSED)
             fail_msg("%zu bytes of %zu were taken", n, size);
         assert_non_null(why);
+    }
+}
+
+/* A committed one has no sets, and none of an open one may be missing. */
+static void test_sets_of_state(void **state)
+{
+    static const struct {
+        const char *from, *to, *why;
+    } cases[] = {
+        {"\"sets\":[]", "\"sets\":[\"0\"]", "reservations[0].sets: has 1 elements, more than 0"},
+        {"\"runs\":[]", "\"runs\":[[2,0,0]]", "reservations[0].runs: has 1 elements, more than 0"},
+        {"committed", "building", "reservations[0].runs: have 0 vCPUs, not 2"},
+    };
+    _cleanup_(ledger_unref_p) Ledger *ledger = some_ledger();
+    size_t size = 0;
+    _cleanup_free_ char *text = write_text(ledger, &size);
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_free_ char *why = NULL, *spoilt = NULL;
+        const char *at = strstr(text, cases[i].from);
+        Ledger *none = NULL;
+
+        assert_true(asprintf(&spoilt, "%.*s%s%s", (int)(at - text), text, cases[i].to, at + strlen(cases[i].from)) > 0);
+        assert_int_equal(ledger_read(spoilt, strlen(spoilt), &origin, &none, &why), LEDGER_FILE_E_REFUSED);
+        assert_string_equal(why, cases[i].why);
     }
 }
 
@@ -349,7 +428,21 @@ static void test_too_large(void **state)
     assert_string_equal(why, "is larger than 67108864 bytes");
 }
 
-/* As many nodes as there can be, as many reservations as make the file too large. */
+/* Of each vCPU two sets of its own. */
+static PlacedSets *many_sets(uint32_t n)
+{
+    PlacedSets *sets = placed_sets_blank((size_t)2 * n, n);
+
+    assert_non_null(sets);
+    for (uint32_t i = 0; i < n; i++) {
+        sets->runs[i] = (PlacedRun){.n = 1, .hard = 2 * i, .soft = 2 * i + 1};
+        assert_true(asprintf(&sets->texts[2 * i], "%u", i) > 0);
+        assert_true(asprintf(&sets->texts[2 * i + 1], "%u", i) > 0);
+    }
+    return sets;
+}
+
+/* As many nodes and sets as there can be, as many reservations as make the file too large. */
 static void test_many_nodes(void **state)
 {
     _cleanup_(ledger_unref_p) Ledger *ledger = ledger_new(), *same = NULL;
@@ -358,9 +451,12 @@ static void test_many_nodes(void **state)
     size_t size = 0;
 
     memcpy(r->token, token_of(1), TOKEN_SIZE);
-    r->vcpus = 1;
+    r->vcpus = REQUEST_VCPUS_MAX;
+    r->max_memory = REQUEST_MEMORY_MAX;
+    r->sets = many_sets(REQUEST_VCPUS_MAX);
     for (nodeid_t i = 0; i < NODES_MAX; i++)
-        r->memory[i] = (PlacedMemory){.node = i, .bytes = REQUEST_MEMORY_MAX, .overhead = REQUEST_MEMORY_MAX};
+        r->memory[i] =
+            (PlacedMemory){.node = i, .bytes = REQUEST_MEMORY_MAX / NODES_MAX, .overhead = REQUEST_MEMORY_MAX};
     ledger->items = new_array(4096, sizeof(*ledger->items));
     ledger->items[ledger->n++] = r;
     assert_int_equal(ledger_write(ledger, &origin, &text, &size), 0);
@@ -384,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_whole),
         cmocka_unit_test(test_two_of_a_domain),
+        cmocka_unit_test(test_sets_of_state),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_flipped),
         cmocka_unit_test(test_too_large),

@@ -50,6 +50,14 @@ typedef struct Trial {
     char *written, *why;
 } Trial;
 
+static int try_promise(Trial *t)
+{
+    Reservation *r = try_promise_of(5, 'e', "five", 1000);
+
+    reservation_unref(r);
+    return r ? 0 : -ENOMEM;
+}
+
 static int try_add(Trial *t)
 {
     return ledger_add(t->ledger, t->reservation, t->memory, &t->new);
@@ -127,8 +135,8 @@ static bool fail_once(int (*operation)(Trial *t), unsigned long n, Ledger *ledge
 
 static void test_short(void **state)
 {
-    int (*const operations[])(Trial * t) = {try_new,     try_add,       try_commit, try_commit_moved,
-                                            try_release, try_reconcile, try_write,  try_read};
+    int (*const operations[])(Trial * t) = {try_new,     try_promise,   try_add,   try_commit, try_commit_moved,
+                                            try_release, try_reconcile, try_write, try_read};
     const Dom web = {.domid = 4, .uuid = 'b', .name = "web"};
     _cleanup_(ledger_unref_p) Ledger *ledger = ledger_new();
 
