@@ -211,9 +211,7 @@ static int add_change(Placer *p, PlacerCall *call, const char *token, PlacerCall
 {
     int r;
 
-    if (strlen(token) != TOKEN_SIZE - 1) /* none that was ever given */
-        token = "";
-    memcpy(call->token, token, strlen(token));
+    memcpy(call->token, token, TOKEN_SIZE);
     r = add_call(p, &p->changes, call, ret_call);
     if (r == 0)
         wake(p);

@@ -49,6 +49,7 @@ PlacementOptions placer_options(const Placer *placer);
 /* Takes the request over on success, leaving a zeroed one. 0, PLACER_E_LIMIT, or negative: done() is not called. */
 int placer_place(Placer *placer, PlacementRequest *request, uid_t uid, PlacerFunction done, void *userdata,
                  PlacerCall **ret_call);
+/* Of a token that token_is_valid(). 0, PLACER_E_LIMIT, or negative: done() is not called. */
 int placer_commit(Placer *placer, const char *token, domid_t domid, uid_t uid, PlacerFunction done, void *userdata,
                   PlacerCall **ret_call);
 int placer_release(Placer *placer, const char *token, uid_t uid, PlacerFunction done, void *userdata,

@@ -110,7 +110,8 @@ static int append_numbers(sd_bus_message *reply, const Placement *placement, uin
     if (r >= 0 && placement->extent_order != UINT32_MAX)
         r = sd_bus_message_append(reply, "{sv}", "extent_order", "u", placement->extent_order);
     if (r >= 0 && !isnan(placement->expected_locality))
-        r = sd_bus_message_append(reply, "{sv}", "expected_locality", "d", placement->expected_locality);
+        r = sd_bus_message_append(reply, "{sv}", "expected_locality", "d",
+                                  round(placement->expected_locality * 1e6) / 1e6); /* as in the documents */
     if (r >= 0)
         r = sd_bus_message_append(reply, "{sv}", "reason", "s", placement->reason);
     if (r >= 0)

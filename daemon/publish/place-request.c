@@ -3,6 +3,8 @@
 
 #include "place-request.h"
 
+#include "shown.h"
+
 #include "lib/core/uuid.h"
 
 #include <inttypes.h>
@@ -15,7 +17,6 @@
  * before it is copied; what he wrote is repeated to him only as far as SHOWN_MAX bytes.
  */
 
-#define SHOWN_MAX 64
 #define TEXT_MAX (64u << 10) /* bytes of any text: the longest list of 8192 CPUs has 39 KiB */
 
 typedef struct Reading {
@@ -25,26 +26,6 @@ typedef struct Reading {
     uint64_t given; /* a bit for each key of the table */
     char *why;
 } Reading;
-
-typedef struct Shown {
-    char text[SHOWN_MAX + 4];
-} Shown;
-
-/* As much of a text as is repeated to who sent it: whole characters, and none that a terminal acts on. */
-static Shown shown(const char *text)
-{
-    Shown result;
-    size_t n = strnlen(text, SHOWN_MAX + 1);
-    bool cut = n > SHOWN_MAX;
-
-    if (cut)
-        for (n = SHOWN_MAX; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--)
-            ;
-    for (size_t i = 0; i < n; i++)
-        result.text[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
-    memcpy(result.text + n, cut ? "..." : "", cut ? 4 : 1);
-    return result;
-}
 
 static int invalid(Reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int invalid(Reading *reading, const char *format, ...)

@@ -8,6 +8,7 @@
 #include "place-reply.h"
 #include "place-request.h"
 #include "reply.h"
+#include "shown.h"
 
 #include "daemon/log.h"
 #include "lib/core/placement-document.h"
@@ -228,6 +229,13 @@ static void on_committed(const PlacerOutcome *outcome, void *userdata)
     on_changed(outcome, userdata);
 }
 
+#define TOKEN_SHOWN 40 /* bytes: a token, and what makes it none */
+
+static int refuse_token(sd_bus_message *call, const char *token)
+{
+    return bus_reply_error(call, BUS_ERROR_UNKNOWN_TOKEN, "'%s' is no token", shown_some(token, TOKEN_SHOWN).text);
+}
+
 static int begin_commit(Bus *bus, Request *request)
 {
     const char *token;
@@ -239,13 +247,15 @@ static int begin_commit(Bus *bus, Request *request)
         return r;
     if (!request_is_privileged(request))
         return deny(request->call, "commit placements");
+    if (!token_is_valid(token))
+        return refuse_token(request->call, token);
     if (domid >= DOMAINS_MAX)
         return bus_reply_error(request->call, BUS_ERROR_UNKNOWN_DOMAIN, "there is no domain %" PRIu32, domid);
     call = call_new(bus, request->call);
     if (!call)
         return -ENOMEM;
     call->domid = (domid_t)domid;
-    memcpy(call->token, token, MIN(strlen(token), sizeof(call->token) - 1));
+    memcpy(call->token, token, sizeof(call->token));
     r = placer_commit(bus->place.placer, token, call->domid, request->uid, on_committed, call, &call->placing);
     return r == 0 ? 1 : refuse_call(call, r);
 }
@@ -265,6 +275,8 @@ static int begin_release(Bus *bus, Request *request)
         return r;
     if (!request_is_privileged(request))
         return deny(request->call, "release placements");
+    if (!token_is_valid(token))
+        return refuse_token(request->call, token);
     call = call_new(bus, request->call);
     if (!call)
         return -ENOMEM;

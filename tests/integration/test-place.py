@@ -46,6 +46,15 @@ def test_extent_order(tap, world):
         tap.ok(9 <= typed["extent_order"][1] <= 18, "the extent order is one that there is", typed["extent_order"])
 
 
+def test_ratio(tap, world):
+    """A ratio has six decimals, as in the documents."""
+    world.daemon(world.host(four_nodes()))
+    with world.connect() as bus:
+        keys = {"vcpus": 6, "memory": 600 * MIB, "type": "pv", "policy": "interleave", "nodes": [0, 1, 2]}
+        _, placement = place(bus, **keys)
+        tap.equal((placement["expected_locality"], explain(bus, **keys)["expected_locality"]), (0.333333, 0.333333), "a third")
+
+
 def test_status(tap, world):
     """A promise is shown at once: on its node, in the list, until it ends."""
     world.daemon(world.host(four_nodes()))
@@ -177,6 +186,10 @@ def test_commit(tap, world):
         tap.equal(failure(commit, bus, token, 99)[0], UNKNOWN_DOMAIN, "Commit: a domain that is not there")
         tap.equal(failure(commit, bus, token, 2**32 - 1)[0], UNKNOWN_DOMAIN, "Commit: a domid that none can have")
         tap.equal(failure(commit, bus, "0" * 32, 1)[0], UNKNOWN_TOKEN, "Commit: a token that nobody got")
+        for text, said in (("", ""), ("deadbeef", "deadbeef"), ("A" * 32, "A" * 32), ("0" * 33, "0" * 33), ("\x1b[31m", "?[31m"),
+                           ("a" * 100000, "a" * 40 + "..."), ("\u20ac" * 30, "\u20ac" * 13 + "...")):
+            wanted = UNKNOWN_TOKEN, f"'{said}' is no token"
+            tap.equal((failure(commit, bus, text, 1), failure(release, bus, text)), (wanted, wanted), f"a token that is none: {text[:9]!r}")
         tap.equal(list(reservations(bus)), [token], "what is refused changes nothing")
         tap.equal(other.signal(INTERFACE, "DomainPlaced", 0.2), None, "and tells nobody")
         commit(bus, token, 1)
@@ -295,5 +308,5 @@ def test_rate(tap, world):
                collections.Counter(errors))
 
 
-run_tests(test_answer, test_extent_order, test_status, test_counted, test_explain, test_nofit, test_keys, test_commit,
+run_tests(test_answer, test_extent_order, test_ratio, test_status, test_counted, test_explain, test_nofit, test_keys, test_commit,
           test_not_kept, test_release, test_expires, test_many_expire, test_limits, test_limit_of_all, test_rate)
