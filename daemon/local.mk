@@ -33,10 +33,12 @@ libnumadxend_la_SOURCES = \
 	daemon/publish/read.c daemon/publish/read.h \
 	daemon/publish/reply.c daemon/publish/reply.h \
 	daemon/publish/request.c daemon/publish/request.h \
+	daemon/publish/shown.h \
 	daemon/publish/sim.c daemon/publish/sim.h \
 	daemon/publish/sim-domain.c daemon/publish/sim-domain.h \
 	daemon/publish/sim-fault.c daemon/publish/sim-fault.h \
 	daemon/publish/sim-keys.c daemon/publish/sim-keys.h \
+	daemon/publish/sim-token.c daemon/publish/sim-token.h \
 	daemon/publish/vtable.c daemon/publish/vtable.h \
 	daemon/source/sim.c daemon/source/sim.h \
 	daemon/source/source.h \

@@ -4,6 +4,7 @@
 #include "sim-domain.h"
 
 #include "sim-keys.h"
+#include "sim-token.h"
 
 #include "lib/core/uuid.h"
 
@@ -33,8 +34,13 @@ static const SimKey keys[] = {
 
 void sim_start_done(SimStart *start)
 {
-    bitmap_done(&start->sets.hard);
-    bitmap_done(&start->sets.soft);
+    for (size_t i = 0; i < start->n_placed; i++)
+        bitmap_done(&start->placed[i]);
+    free(start->placed);
+    free(start->vcpus);
+    bitmap_done(&start->all);
+    bitmap_done(&start->hard);
+    bitmap_done(&start->soft);
     bitmap_done(&start->nodes);
 }
 
@@ -98,7 +104,7 @@ static int read_quantities(const SimValue *values, SimDomain *domain, char **ret
         domain->memory = values[MEMORY].number;
     if (values[VCPUS].given)
         domain->vcpus = (uint32_t)values[VCPUS].number;
-    domain->max_memory = values[MAX_MEMORY].given ? values[MAX_MEMORY].number : domain->memory;
+    domain->max_memory = values[MAX_MEMORY].given ? values[MAX_MEMORY].number : MAX(domain->memory, domain->max_memory);
     if (domain->memory == 0 || domain->memory > REQUEST_MEMORY_MAX)
         return sim_keys_refuse(ret_why, "memory", "must be from 1 to %" PRIu64 " bytes", (uint64_t)REQUEST_MEMORY_MAX);
     if (domain->max_memory < domain->memory || domain->max_memory > REQUEST_MEMORY_MAX)
@@ -118,99 +124,62 @@ static int read_set(const SimValue *value, int key, unsigned highest, Bitmap *se
     return r > 0 ? refuse(ret_why, key, "must be a list as '0-3,8'") : r;
 }
 
-static int set_all(Bitmap *set, const HostRows *rows)
+/* Both sets of all vCPUs, unless the token has some for each. */
+static int begin_sets(const HostRows *rows, SimStart *start)
 {
-    return bitmap_isempty(set) ? bitmap_set_range(set, 0, rows->max_cpu_id) : 0;
+    int r = bitmap_set_range(&start->all, 0, rows->max_cpu_id);
+
+    if (r < 0 || start->vcpus)
+        return r;
+    start->vcpus = new_array(1, sizeof(*start->vcpus));
+    if (!start->vcpus)
+        return -ENOMEM;
+    start->vcpus[0] = (VcpuRow){.hard = start->all, .soft = start->all};
+    start->domain.sets = start->vcpus;
+    start->domain.n_sets = 1;
+    return 0;
 }
 
-static int read_sets(const SimValue *values, const HostRows *rows, SimStart *start, char **ret_why)
+static int read_vcpu_sets(const SimValue *values, const HostRows *rows, SimStart *start, char **ret_why)
 {
     int r = 0;
 
     if (values[HARD].given)
-        r = read_set(&values[HARD], HARD, rows->max_cpu_id, &start->sets.hard, ret_why);
+        r = read_set(&values[HARD], HARD, rows->max_cpu_id, &start->hard, ret_why);
     if (r == 0 && values[SOFT].given)
-        r = read_set(&values[SOFT], SOFT, rows->max_cpu_id, &start->sets.soft, ret_why);
+        r = read_set(&values[SOFT], SOFT, rows->max_cpu_id, &start->soft, ret_why);
+    for (size_t i = 0; r == 0 && i < start->domain.n_sets; i++) {
+        if (values[HARD].given)
+            start->vcpus[i].hard = bitmap_isempty(&start->hard) ? start->all : start->hard;
+        if (values[SOFT].given)
+            start->vcpus[i].soft = bitmap_isempty(&start->soft) ? start->all : start->soft;
+    }
+    return r;
+}
+
+static int read_sets(const SimValue *values, const HostRows *rows, SimStart *start, char **ret_why)
+{
+    int r = begin_sets(rows, start);
+
+    if (r == 0)
+        r = read_vcpu_sets(values, rows, start, ret_why);
     if (r == 0 && values[NODE_AFFINITY].given) {
         r = read_set(&values[NODE_AFFINITY], NODE_AFFINITY, (unsigned)rows->n_nodes - 1, &start->nodes, ret_why);
         start->domain.node_affinity = &start->nodes;
     }
-    if (r == 0)
-        r = set_all(&start->sets.hard, rows);
-    if (r == 0)
-        r = set_all(&start->sets.soft, rows);
-    start->domain.sets = &start->sets;
-    start->domain.n_sets = 1;
     return r;
 }
 
 static int read_pool(const SimValue *value, const HostRows *rows, SimDomain *domain, char **ret_why)
 {
-    domain->pool = 0;
-    if (!value->given)
+    if (value->given)
+        domain->pool = (uint32_t)value->number;
+    else if (domain->pool == 0)
         return 0;
     for (size_t i = 0; i < rows->n_pools; i++)
-        if (rows->pools[i].pool == value->number) {
-            domain->pool = (uint32_t)value->number;
+        if (rows->pools[i].pool == domain->pool)
             return 0;
-        }
-    return sim_keys_refuse(ret_why, "pool", "there is no pool %" PRIu64, value->number);
-}
-
-/* All nodes of the reservation and the CPUs that are local to them. */
-static int take_nodes(const Reservation *reservation, const Snapshot *snapshot, SimStart *start)
-{
-    Bitmap *cpus = &start->sets.soft;
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < reservation->n_memory; i++) {
-        nodeid_t node = reservation->memory[i].node;
-
-        if (node >= snapshot->n_nodes || reservation->memory[i].bytes == 0)
-            continue;
-        r = bitmap_set(&start->nodes, node);
-        if (r == 0)
-            r = bitmap_or(cpus, &snapshot->nodes[node].local);
-    }
-    if (r == 0 && reservation->strict)
-        r = bitmap_copy(&start->sets.hard, cpus);
-    start->domain.node_affinity = &start->nodes;
-    return r;
-}
-
-static int find_token(const Snapshot *snapshot, const char *token, const Reservation **ret_reservation, char **ret_why)
-{
-    const Ledger *ledger = snapshot->ledger;
-    const Reservation *reservation = ledger ? ledger_find(ledger, token) : NULL;
-    int r;
-
-    if (reservation && reservation->state == RESERVATION_PENDING) {
-        *ret_reservation = reservation;
-        return 0;
-    }
-    if (reservation)
-        return refuse(ret_why, TOKEN, "its domain is there already");
-    r = refuse(ret_why, TOKEN, "there is no such reservation, or it has ended");
-    for (size_t i = 0; r > 0 && ledger && i < ledger->n_expired; i++)
-        if (strcmp(ledger->expired[i], token) == 0)
-            return SIM_START_E_EXPIRED;
-    return r < 0 ? r : SIM_START_E_UNKNOWN_TOKEN;
-}
-
-static int read_token(const SimValue *value, const Snapshot *snapshot, SimStart *start, char **ret_why)
-{
-    const Reservation *reservation = NULL;
-    SimDomain *domain = &start->domain;
-    int r = find_token(snapshot, value->text, &reservation, ret_why);
-
-    if (r != 0)
-        return r;
-    domain->name = reservation->name;
-    domain->has_uuid = reservation->has_uuid;
-    memcpy(domain->uuid, reservation->uuid, sizeof(domain->uuid));
-    domain->memory = reservation_total(reservation);
-    domain->vcpus = reservation->vcpus;
-    return take_nodes(reservation, snapshot, start);
+    return sim_keys_refuse(ret_why, "pool", "there is no pool %" PRIu32, domain->pool);
 }
 
 /* A domain without a UUID is none that Xen's tools make. */
@@ -245,7 +214,7 @@ int sim_start_read(sd_bus_message *call, const HostRows *rows, const Snapshot *s
     int r = sim_keys_read(call, keys, values, ret_why);
 
     if (r == 0 && values[TOKEN].given)
-        r = read_token(&values[TOKEN], snapshot, start, ret_why);
+        r = sim_token_read(values[TOKEN].text, rows, snapshot, start, ret_why);
     if (r == 0)
         r = read_identity(values, &start->domain, ret_why);
     if (r == 0)

@@ -9,8 +9,10 @@
 /* What Create() is asked for: a domain, and what its texts and sets lie in. */
 typedef struct SimStart {
     SimDomain domain;
-    VcpuRow sets; /* owned */
-    Bitmap nodes; /* owned */
+    Bitmap all, hard, soft, nodes; /* owned */
+    Bitmap *placed;                /* owned, n_placed: a token's sets */
+    size_t n_placed;
+    VcpuRow *vcpus; /* owned, domain.n_sets; their sets are some of these */
 } SimStart;
 
 void sim_start_done(SimStart *start);
@@ -21,9 +23,7 @@ void sim_start_done(SimStart *start);
 #define SIM_START_E_LIMIT 4
 /*
  * Reads the a{sv} under the message's cursor, which with the snapshot must live as long as the start. With a token,
- * what is not given is as was placed: memory, vCPUs, name, UUID, the nodes, and all CPUs that are local to them (hard
- * ones when it is strict; a reservation does not keep a set for each vCPU). 0; SIM_START_E_*, and *ret_why (owned) says
- * why; or negative.
+ * what is not given is as was placed. 0; SIM_START_E_*, and *ret_why (owned) says why; or negative.
  */
 int sim_start_read(sd_bus_message *call, const HostRows *rows, const Snapshot *snapshot, SimStart *ret_start,
                    char **ret_why);

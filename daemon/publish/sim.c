@@ -39,6 +39,8 @@ static int answer_error(sd_bus_message *call, int r, uint32_t domid)
                                "memory: must be from one page to the domain's maximum");
     case SIM_E_NO_NODE:
         return bus_reply_error(call, BUS_ERROR_INVALID_REQUEST, "node: there is no such node");
+    case SIM_E_NOT_STOPPED:
+        return bus_reply_error(call, BUS_ERROR_INVALID_REQUEST, "domid: domain %" PRIu32 " is not being built", domid);
     case SIM_E_FAILED:
         return sd_bus_reply_method_errorf(call, SD_BUS_ERROR_FAILED, "the build has failed, as was injected");
     default:

@@ -295,8 +295,11 @@ int sim_source_balloon(Source *source, domid_t domid, uint64_t bytes)
 
 static int resume(SimSource *sim, domid_t domid)
 {
+    bool building = sim_host_is_building(sim->host, domid);
     int r = sim_host_build(sim->host, domid, UINT64_MAX);
 
+    if (r == 0 && !building)
+        return SIM_E_NOT_STOPPED;
     if (r == SIM_E_NO_MEMORY) /* it is gone */
         raise_event(sim);
     return r;

@@ -42,5 +42,6 @@ typedef struct SimFault {
     bool on;
 } SimFault;
 
+#define SIM_E_NOT_STOPPED 8 /* there is no build of that domain to resume */
 /* 0, SIM_E_* as what it does, or negative. */
 int sim_source_fault(Source *source, const SimFault *fault);

@@ -234,6 +234,13 @@ int sim_host_build(SimHost *host, domid_t domid, uint64_t bytes)
     return r;
 }
 
+bool sim_host_is_building(const SimHost *host, domid_t domid)
+{
+    size_t index = sim_find(host, domid);
+
+    return index != SIM_DOMAIN_NONE && host->records[index].building;
+}
+
 int sim_host_create(SimHost *host, const SimDomain *domain, domid_t *ret_domid)
 {
     int r = sim_host_begin(host, domain, ret_domid);

@@ -83,6 +83,9 @@ int sim_host_begin(SimHost *host, const SimDomain *domain, domid_t *ret_domid);
  */
 int sim_host_build(SimHost *host, domid_t domid, uint64_t bytes);
 
+/* Whether its build has begun and is not complete. */
+bool sim_host_is_building(const SimHost *host, domid_t domid);
+
 /* 0, SIM_E_UNKNOWN_DOMAIN or -ENOMEM. Its pages are free at once, and dirty. */
 int sim_host_destroy(SimHost *host, domid_t domid);
 

@@ -31,8 +31,23 @@ def free(bus):
     return [node["memory"]["free"] for node in status(bus)["nodes"]]
 
 
+def ranges(numbers):
+    """["0-1", "3"] of [0, 1, 3]"""
+    out = []
+    for number in numbers:
+        if out and number == out[-1][1] + 1:
+            out[-1][1] = number
+        else:
+            out.append([number, number])
+    return [f"{a}-{b}" if a < b else str(a) for a, b in out]
+
+
 def balloon(bus, domid, size):
     sim(bus, "Balloon", "ut", domid, size)
+
+
+def has_maximum(bus, domid, size):
+    return failure(balloon, bus, domid, size + 4096)[0] == INVALID and failure(balloon, bus, domid, size)[0] is None
 
 
 def test_interface(tap, world):
@@ -170,6 +185,63 @@ def test_token(tap, world):
                   ("small", 3, MIB), "what is given counts before what was placed")
 
 
+def pooled():
+    """Four nodes of eight CPUs, two of each core; the last node is a pool of its own."""
+    host = four_nodes(threads_per_core=2, pools=[{"pool": 0, "cpus": "0-23"}, {"pool": 5, "cpus": "24-31"}])
+    for i, node in enumerate(host["nodes"]):
+        node["cpus"] = f"{8 * i}-{8 * i + 7}"
+    return host
+
+
+def test_token_sets(tap, world):
+    """Each vCPU starts on the sets that the answer has for it, whatever they are."""
+    start_daemon(world, FAST, pooled())
+    with world.connect() as bus:
+        for keys in ({"vcpus": 4}, {"vcpus": 4, "cpus": "0-3"}, {"vcpus": 2, "cpus": "1,9"}, {"vcpus": 3, "strict": True},
+                     {"vcpus": 6, "strict": True, "nodes": [0, 1], "policy": "interleave"}, {"vcpus": 7, "threads_per_core": 2},
+                     {"vcpus": 20, "threads_per_core": 2}, {"vcpus": 40}, {"vcpus": 40, "threads_per_core": 2}, {"vcpus": 9, "cpus": "4-7"},
+                     {"vcpus": 2, "pool": 5}, {"vcpus": 12, "pool": 5}, {"vcpus": 3, "policy": "any"},
+                     {"vcpus": 2, "type": "pvh", "max_memory": GIB}, {"vcpus": 6, "nodes": [0, 2], "policy": "interleave", "type": "hvm"}):
+            token, placement = place(bus, memory=600 * MIB, uuid=new_uuid(), **keys)
+            domid = create(bus, token=token)
+            tap.ok(wait_for(lambda: domain(bus, domid) is not None), f"{keys}: it is there")
+            shown = domain(bus, domid)
+            tap.equal([(v["vcpu"], v["hard"], v["soft"]) for v in shown["vcpu_affinity"]], placement["vcpus"], f"{keys}: its vCPUs")
+            tap.equal((shown["pool"], shown["type"]), (keys.get("pool", 0), keys.get("type")), f"{keys}: pool and type")
+            tap.equal((shown["node_affinity"], sorted(node_bytes(bus, domid).items())),
+                      (",".join(ranges(placement["nodes"])), placement["memory"]), f"{keys}: its memory")
+            tap.ok(has_maximum(bus, domid, keys.get("max_memory", 600 * MIB)), f"{keys}: its maximum")
+            destroy(bus, domid)
+        tap.ok(wait_for(lambda: not reservations(bus)), "and all ended")
+        token, placement = place(bus, memory=MIB, vcpus=4, threads_per_core=2, pool=5, type="pvh")
+        domid = create(bus, token=token, hard="0-1", vcpus=5, pool=0, type="pv", max_memory=2 * MIB, node_affinity="0")
+        tap.ok(wait_for(lambda: domain(bus, domid) is not None), "another")
+        shown, soft = domain(bus, domid), [v[2] for v in placement["vcpus"]]
+        tap.equal([(v["hard"], v["soft"]) for v in shown["vcpu_affinity"]], [("0-1", s) for s in [*soft, soft[-1]]],
+                  "hard sets that are given take the place of those that were placed, and of those alone")
+        tap.equal((shown["pool"], shown["type"], shown["node_affinity"]), (0, "pv", "0"), "so do pool, type and nodes")
+        tap.ok(has_maximum(bus, domid, 2 * MIB), "and the maximum")
+
+
+def test_token_survives(tap, world):
+    """What was placed is read from the disk by the next daemon."""
+    daemon = start_daemon(world, FAST, pooled())
+    with world.connect() as bus:
+        token, placement = place(bus, memory=600 * MIB, vcpus=5, threads_per_core=2, pool=5, type="pvh", max_memory=GIB)
+    daemon.signal(signal.SIGKILL)
+    daemon.wait()
+    world.processes.remove(daemon)
+    assert world.wait_for_name(owned=False)
+    start_daemon(world, FAST, pooled())
+    with world.connect() as bus:
+        domid = create(bus, token=token)
+        tap.ok(wait_for(lambda: domain(bus, domid) is not None), "it starts")
+        shown = domain(bus, domid)
+        tap.equal([(v["vcpu"], v["hard"], v["soft"]) for v in shown["vcpu_affinity"]], placement["vcpus"], "with the sets of each vCPU")
+        tap.equal((shown["pool"], shown["type"]), (5, "pvh"), "pool and type")
+        tap.ok(has_maximum(bus, domid, GIB), "and its maximum")
+
+
 def test_builds(tap, world):
     """A build that stops, with its claim outstanding, and one that fails."""
     start_daemon(world, FAST, four_nodes(memory={"total": 16 * GIB, "free": 8 * GIB, "claimed": 0}))
@@ -187,6 +259,9 @@ def test_builds(tap, world):
         fault(bus, "resume-build", domid=domid)
         wait_for_generation(bus, 2)
         tap.equal((node_bytes(bus, domid), status(bus)["host"]["memory"]["claimed"]), ({3: GIB}, 0), "it goes on to its end")
+        name, text = failure(fault, bus, "resume-build", domid=domid)
+        tap.ok(name == INVALID and text.startswith("domid: ") and "not being built" in text, "and only once", (name, text))
+        tap.equal(failure(fault, bus, "resume-build", domid=1)[0], INVALID, "nor does one that was there before")
         before = free(bus)
         fault(bus, "fail-build", bytes=256 * MIB)
         tap.equal(failure(create, bus, memory=GIB, vcpus=1)[0], FAILED, "a build fails")
@@ -314,5 +389,6 @@ def test_cli(tap, world):
         tap.ok((code_, out) == (code, "") and said in error, f"{' '.join(map(str, arguments[:4]))}: is refused", (code_, out, error))
 
 
-run_tests(test_interface, test_events, test_balloon, test_refusals, test_vcpus, test_others, test_token, test_builds,
+run_tests(test_interface, test_events, test_balloon, test_refusals, test_vcpus, test_others, test_token, test_token_sets,
+          test_token_survives, test_builds,
           test_failed_readings, test_lost_events, test_slow, test_dirty, test_reload, test_cli)
