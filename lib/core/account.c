@@ -171,7 +171,8 @@ static uint32_t counted_vcpus(const Snapshot *base, const Reservation *r)
 
     if (!domain || (r->has_uuid && memcmp(domain->row.uuid, r->uuid, sizeof(r->uuid)) != 0))
         return 0;
-    if (!reservation_is_open(r)) /* those that are offline may stay so */
+    /* A PV domain that was never unpaused has one online; those that are offline in one that runs may stay so. */
+    if (!reservation_is_open(r) && domain->row.state != DOMAIN_PAUSED)
         return r->vcpus;
     for (size_t i = 0; domain->row.vcpus && i < domain->row.vcpus->n; i++)
         n += domain->row.vcpus->rows[i].online;

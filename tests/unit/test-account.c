@@ -156,7 +156,8 @@ static void test_load(void **state)
     static const char json[] =
         "{\"format\":\"numad-xen-host/1\",\"nodes\":[{\"size\":1048576,\"free\":1048576,\"cpus\":\"0-1\"},"
         "{\"size\":1048576,\"free\":1048576,\"cpus\":\"2-5\"},{\"size\":1048576,\"free\":1048576,\"cpus\":\"\"}],"
-        "\"domains\":[{\"domid\":3,\"uuid\":\"" UUID "\",\"vcpus\":[{\"soft\":\"0-1\"},{\"online\":false}]}]}";
+        "\"domains\":[{\"domid\":3,\"uuid\":\"" UUID "\",\"vcpus\":[{\"soft\":\"0-1\"},{\"online\":false}]},"
+        "{\"domid\":6,\"uuid\":\"" UUID "\",\"state\":\"paused\",\"vcpus\":[{\"online\":false}]}]}";
     _cleanup_(snapshot_unref_p) Snapshot *base = host(json);
     static const struct {
         uint32_t vcpus, domid;
@@ -166,6 +167,7 @@ static void test_load(void **state)
         {6, DOMID_NONE, RESERVATION_PENDING, 2, 4}, /* by CPUs */
         {7, 3, RESERVATION_BUILDING, 2, 4},         /* one of them runs */
         {2, 3, RESERVATION_COMMITTED, 0, 0},        /* the other may stay offline */
+        {6, 6, RESERVATION_COMMITTED, 2, 4},        /* it has not been let run yet */
         {6, 4, RESERVATION_COMMITTED, 2, 4},        /* its domain has not been collected yet */
     };
 
