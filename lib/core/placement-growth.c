@@ -70,7 +70,7 @@ static void open_sites(PlacementSearch *q)
 
     g->n_open = 0;
     for (size_t i = 0; i < q->n_pick; i++)
-        if (q->sites[q->pick[i]].capacity >= g->part)
+        if (q->sites[q->pick[i]].capacity >= g->part && !g->shut[q->pick[i]])
             g->open[g->n_open++] = q->pick[i];
 }
 

@@ -155,6 +155,11 @@ static int mark_nearest(const PlacementSearch *q, Bitmap *nearest)
     return 0;
 }
 
+static uint64_t known_bytes(uint64_t bytes)
+{
+    return bytes == VALUE_UNKNOWN ? 0 : bytes;
+}
+
 static void fill_site(PlacementSearch *q, Site *site, nodeid_t id)
 {
     const Snapshot *s = q->snapshot;
@@ -164,6 +169,8 @@ static void fill_site(PlacementSearch *q, Site *site, nodeid_t id)
     site->asked = q->request.has_nodes && bitmap_isset(&q->request.nodes, id);
     site->available = node->available;
     site->withheld = sub_saturating(node->free, node->available);
+    site->unusable = add_saturating(known_bytes(node->low), known_bytes(node->claimed));
+    site->usable = sub_saturating(node->free, site->unusable);
     for (Step step = 0; step < _STEP_MAX; step++)
         site->chunks[step] = node->free_chunks ? placement_chunk_bytes(s, id, STEP_ORDER(step)) : UINT64_MAX;
     site->dirty = node->dirty == VALUE_UNKNOWN ? 0 : node->dirty;

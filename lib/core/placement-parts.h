@@ -23,6 +23,7 @@ typedef struct Site {
     uint64_t available;          /* bytes */
     uint64_t capacity;           /* split_capacity() in this stage */
     uint64_t withheld;           /* bytes that are free and not to be had: low, promised, headroom */
+    uint64_t usable, unusable;   /* the same by what Xen knows: it gives away what is promised, and headroom, too */
     uint64_t chunks[_STEP_MAX];  /* bytes in free chunks at least so large; UINT64_MAX: not known */
     uint64_t dirty;              /* bytes, 0 when not known */
     uint32_t near, cpu_distance; /* from the device's node, and from the nearest CPU that is allowed */
@@ -61,11 +62,16 @@ typedef struct Split {
 /* Bytes in free chunks of at least that order, of a node whose chunks are known. */
 uint64_t placement_chunk_bytes(const Snapshot *snapshot, nodeid_t node, unsigned order);
 
+/* Bytes that each of n nodes gives, unless it has no more, but for the remainders; *ret_extents: how many there are. */
+uint64_t split_even_part(const SplitAsk *ask, size_t n, uint64_t *ret_extents);
 /* False: of n nodes some would have nothing to give, or would have to give more than the least of them has. */
 bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least);
 /* Bytes, of memory and overhead, that a set gets of the site at most; 0: it has nothing of what is asked for. */
 uint64_t split_capacity(const SplitAsk *ask, const Site *site);
-/* Fills bytes and overhead of the shares, which are ascending by node. */
+/*
+ * Fills bytes and overhead of the shares, which are ascending by node. What is missing is what Xen has not, or what it
+ * would take of a node beyond what is available there.
+ */
 void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split);
 
 typedef enum Level {
@@ -132,10 +138,12 @@ typedef struct Noted {
 /* A set that grows from one node, and what the search for such sets keeps between them. Arrays are owned. */
 typedef struct Growth {
     bool begun, level_begun;
+    bool promised; /* of some node that may be taken some memory is promised, or headroom */
     Level level;
     unsigned aim;                  /* which aims there are: placement-growth.c */
     size_t least, target, checked; /* sizes: the smallest that can do, what is grown to, where looking begins */
     bool even;                     /* only nodes that can give an even part are taken */
+    bool *shut;                    /* by site: more would be taken there than is not promised: no set has it */
     size_t start, stride;
     uint64_t part;                 /* bytes that a node has to have to be taken */
     uint64_t *memory_of, *room_of; /* by number of nodes: the most that so many of the pick have */

@@ -105,6 +105,20 @@ static bool may_need_huge_extents(const PlacementSearch *q)
            !(s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) && !s->simulated;
 }
 
+/* Xen would take some of its larger extents from elsewhere. */
+static bool needs_smaller(const PlacementSearch *q)
+{
+    const Found *answer = &q->answer;
+    SplitAsk ask = q->ask;
+    Split split;
+
+    ask.smaller = false;
+    for (size_t i = 0; i < answer->verdict.n; i++)
+        q->shares[i].site = &q->sites[answer->members[i]];
+    split_memory(&ask, q->shares, answer->verdict.n, &split);
+    return split.missing > 0;
+}
+
 /* What was asked for, or would be better, and is not to be had. */
 static void add_caveats(Text *text, const PlacementSearch *q)
 {
@@ -132,7 +146,7 @@ static void add_caveats(Text *text, const PlacementSearch *q)
     }
     if (may_need_huge_extents(q))
         text_add(text, "; whether extents of 1 GiB are free there cannot be known");
-    if (!pass->chunks && q->chunked)
+    if ((!pass->chunks && q->chunked) || (pass->smaller && needs_smaller(q)))
         text_add(text, "; its free memory is in small pieces");
 }
 
@@ -230,6 +244,25 @@ static void add_clauses(Text *text, PlacementSearch *q)
         text_printf(text, "; and %zu more", n - NODES_TOLD_MAX);
 }
 
+/* Several nodes have what is needed, but Xen would not leave alone what is promised of them. */
+static bool is_promised_apart(const PlacementSearch *q)
+{
+    uint64_t available = 0;
+    bool promised = false;
+
+    if (q->request.strict && !q->request.has_nodes)
+        return false;
+    for (size_t i = 0; i < q->n_sites; i++) {
+        const Site *site = &q->sites[i];
+
+        if (!site_is_candidate(q, site) || (q->request.strict && !site->asked))
+            continue;
+        available = add_saturating(available, site->available);
+        promised = promised || site->usable > site->available;
+    }
+    return promised && available >= q->ask.memory + q->overhead;
+}
+
 int search_refusal(PlacementSearch *q, char **ret_text)
 {
     const Snapshot *s = q->snapshot;
@@ -248,5 +281,9 @@ int search_refusal(PlacementSearch *q, char **ret_text)
         text_add(&text, " that is not claimed or promised; ");
     }
     add_clauses(&text, q);
+    if (is_promised_apart(q))
+        text_add(&text,
+                 "; together they have enough, but not in equal parts, and Xen would also take what is promised to "
+                 "others");
     return text_take(&text, ret_text, NULL);
 }

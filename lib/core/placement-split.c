@@ -8,6 +8,9 @@
  * that still has one of that size. So after any number of extents all nodes have got the same number, but for those
  * that had no more, and but for one: as water fills basins of different depth. The level is looked for, instead of
  * giving extent by extent.
+ *
+ * Xen knows nothing of promises: a node whose memory is promised to others gives as much as one that is free. So the
+ * split goes by what Xen has, and fits where it leaves each node what is promised there.
  */
 
 #define MIB (UINT64_C(1) << 20)
@@ -66,15 +69,30 @@ static uint64_t chunks_left(const SplitAsk *ask, const Site *site, Step step, ui
     return sub_saturating(site->chunks[STEP_1G], (used / size + (used % size != 0)) * size);
 }
 
-/* Extents of the step that the site can still give. Xen takes single pages as they come, and scrubs them itself. */
-static uint64_t supply(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+/*
+ * Bytes for extents of the step that the site still has, of all in all `bytes`, where `withheld` are not to be had. Xen
+ * takes single pages as they come, and scrubs them itself.
+ */
+static uint64_t bytes_left(const SplitAsk *ask, const Site *site, Step step, uint64_t used, uint64_t bytes,
+                           uint64_t withheld)
 {
-    uint64_t dirty = ask->clean && step != STEP_PAGE ? site->dirty : 0,
-             bytes = sub_saturating(site->available, add_saturating(used, dirty));
+    uint64_t dirty = ask->clean && step != STEP_PAGE ? site->dirty : 0;
 
+    bytes = sub_saturating(bytes, add_saturating(used, dirty));
     if (ask->chunks && site->chunks[STEP_PAGE] != UINT64_MAX)
-        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), add_saturating(site->withheld, dirty)));
-    return bytes / step_bytes(ask, step);
+        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), add_saturating(withheld, dirty)));
+    return bytes;
+}
+
+/* What the domain may have, and what Xen would give it. */
+static uint64_t bytes_kept(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+{
+    return bytes_left(ask, site, step, used, site->available, site->withheld);
+}
+
+static uint64_t bytes_of_xen(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+{
+    return bytes_left(ask, site, step, used, site->usable, site->unusable);
 }
 
 /* Of n extents, what round robin gives the node that is `place` nodes behind the first. */
@@ -133,26 +151,46 @@ static void give_uneven(Share *shares, size_t n, uint64_t n_extents, size_t *cur
     *cursor = last;
 }
 
-/* Gives up to so many extents; returns how many could be given. */
+/* Takes the extents into the shares' bytes. Returns what is beyond what may be had, in bytes. */
+static uint64_t take(const SplitAsk *ask, Share *shares, size_t n, Step step)
+{
+    uint64_t beyond = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        Share *share = &shares[i];
+        const Site *site = share->site;
+        uint64_t bytes = share->extents * step_bytes(ask, step);
+
+        if (n > 1 && site->usable > site->available)
+            beyond += sub_saturating(bytes, bytes_kept(ask, site, step, share->bytes));
+        share->bytes += bytes;
+    }
+    return beyond;
+}
+
+/* Gives up to so many extents; returns how many could be given. A node alone is not passed over: it has them, or not.
+ */
 static uint64_t give(const SplitAsk *ask, Share *shares, size_t n, Step step, uint64_t n_extents, size_t *cursor,
-                     bool *even)
+                     Split *split)
 {
     bool enough = true;
 
     for (size_t i = 0; i < n; i++) {
-        shares[i].supply = supply(ask, shares[i].site, step, shares[i].bytes);
+        const Share *share = &shares[i];
+        uint64_t bytes = (n > 1 ? bytes_of_xen : bytes_kept)(ask, share->site, step, share->bytes);
+
+        shares[i].supply = bytes / step_bytes(ask, step);
         shares[i].extents = even_part(n_extents, n, (i + n - *cursor) % n);
         enough = enough && shares[i].supply >= shares[i].extents;
     }
     if (enough) {
         *cursor = (*cursor + n_extents % n) % n;
     } else {
-        *even = false;
+        split->even = false;
         n_extents = MIN(n_extents, sum_at(shares, n, UINT64_MAX));
         give_uneven(shares, n, n_extents, cursor);
     }
-    for (size_t i = 0; i < n; i++)
-        shares[i].bytes += shares[i].extents * step_bytes(ask, step);
+    split->missing += take(ask, shares, n, step);
     return n_extents;
 }
 
@@ -184,8 +222,8 @@ static const BuildStep *steps_of(DomainType type)
     return type == DOMAIN_TYPE_PVH ? pvh_steps : hvm_steps;
 }
 
-/* Gives the memory, rounded up to pages. *last is the node that got the last extent. */
-static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *split, size_t *last)
+/* Gives the memory, rounded up to pages; false: Xen has not all. *last is the node that got the last extent. */
+static bool give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *split, size_t *last)
 {
     const BuildStep *steps = steps_of(ask->type);
     uint64_t left = ask->memory + (ask->page - ask->memory % ask->page) % ask->page;
@@ -194,18 +232,19 @@ static void give_memory(const SplitAsk *ask, Share *shares, size_t n, Split *spl
     for (size_t i = 0; left > 0 && i < BUILD_STEPS_MAX && steps[i].most > 0; i++) {
         uint64_t size = step_bytes(ask, steps[i].step), wanted = MIN(left, steps[i].most) / size, given;
 
-        given = wanted ? give(ask, shares, n, steps[i].step, wanted, &cursor, &split->even) : 0;
+        given = wanted ? give(ask, shares, n, steps[i].step, wanted, &cursor, split) : 0;
         if (given)
             *last = (cursor + n - 1) % n;
         left -= given * size;
         if (given < wanted && (!ask->smaller || steps[i].step == STEP_PAGE)) {
-            split->missing = (wanted - given) * size;
-            return;
+            split->missing += (wanted - given) * size;
+            return false;
         }
     }
+    return true;
 }
 
-bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least)
+uint64_t split_even_part(const SplitAsk *ask, size_t n, uint64_t *ret_extents)
 {
     const BuildStep *steps = steps_of(ask->type);
     uint64_t left = ask->memory + (ask->page - ask->memory % ask->page) % ask->page, n_extents = 0, part = 0;
@@ -217,13 +256,21 @@ bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least)
         part += wanted / n * size;
         left -= wanted * size;
     }
+    *ret_extents = n_extents;
+    return part;
+}
+
+bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least)
+{
+    uint64_t n_extents, part = split_even_part(ask, n, &n_extents);
+
     return n_extents >= n && part <= least;
 }
 
 /* What it would give if it were asked for all. */
 uint64_t split_capacity(const SplitAsk *ask, const Site *site)
 {
-    uint64_t size = step_bytes(ask, STEP_2M), large = supply(ask, site, STEP_2M, 0) * size;
+    uint64_t size = step_bytes(ask, STEP_2M), large = bytes_kept(ask, site, STEP_2M, 0) / size * size;
 
     if (ask->smaller)
         return site->available;
@@ -274,9 +321,8 @@ void split_memory(const SplitAsk *ask, Share *shares, size_t n, Split *ret_split
     *ret_split = (Split){.even = true};
     for (size_t i = 0; i < n; i++)
         shares[i].bytes = shares[i].overhead = 0;
-    give_memory(ask, shares, n, ret_split, &last);
-    if (ret_split->missing)
+    if (!give_memory(ask, shares, n, ret_split, &last))
         return;
     shares[last].bytes -= (ask->page - ask->memory % ask->page) % ask->page;
-    ret_split->missing = share_overhead(ask, shares, n);
+    ret_split->missing += share_overhead(ask, shares, n);
 }

@@ -260,14 +260,12 @@ class Model:
         placed = {d["placement"]["token"]: d["domid"] for d in document["domains"] if d["placement"]}
         # What Xen needs beside is no page of the domain, so it is set aside until Commit though it is taken already.
         building = sum(r["overhead"] for r in document["reservations"] if r["domid"] is not None)
-        # Xen divides a domain over several nodes by what is free there, whatever is promised to others.
-        whole = all(len(r["memory"]) == 1 for r in document["reservations"])
         self.compare("reservations", shown, {**dict.fromkeys(self.waiting), **self.built})
         self.compare("placements", placed, {**self.built, **self.committed})
         for node in document["nodes"]:
             memory = node["memory"]
             self.compare("available", memory["available"], max(0, memory["free"] - memory["reserved"]))
-            if whole and memory["reserved"] > memory["free"] + building:
+            if memory["reserved"] > memory["free"] + building:
                 self.faults.append(("promised twice", memory, building))
 
     def compare(self, what, got, wanted):

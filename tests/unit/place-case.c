@@ -102,6 +102,8 @@ void place_case_draw(Draw *draw, const CaseLimits *limits, PlaceCase *ret)
     place_draw_memory(draw, limits, ret->rows);
     draw_ledger(draw, ret);
     if (draw_chance(draw, 20))
+        place_case_promise_some(draw, ret);
+    if (draw_chance(draw, 20))
         ret->headroom = MIB * draw_below(draw, 64);
     place_draw_request(draw, limits, ret);
 }
@@ -147,14 +149,18 @@ static uint64_t known(uint64_t value, bool feature)
     return !feature || value == VALUE_UNKNOWN ? 0 : value;
 }
 
-uint64_t place_case_available(const PlaceCase *place, nodeid_t node)
+uint64_t place_case_usable(const PlaceCase *place, nodeid_t node)
 {
     const NodeRow *row = &place->rows->nodes[node];
-    uint64_t taken = place->headroom;
+    uint64_t taken = known(row->low, true) + known(row->claimed, place->rows->features & FEATURE_BIT(FEATURE_CLAIMS));
 
-    if (row->size == ROW_HOLE)
-        return 0;
-    taken += known(row->low, true) + known(row->claimed, place->rows->features & FEATURE_BIT(FEATURE_CLAIMS));
+    return row->size == ROW_HOLE || row->free <= taken ? 0 : row->free - taken;
+}
+
+uint64_t place_case_available(const PlaceCase *place, nodeid_t node)
+{
+    uint64_t taken = place->headroom, usable = place_case_usable(place, node);
+
     for (size_t i = 0; i < place->ledger->n; i++)
         for (size_t j = 0; j < place->ledger->items[i]->n_memory; j++) {
             const PlacedMemory *memory = &place->ledger->items[i]->memory[j];
@@ -162,7 +168,19 @@ uint64_t place_case_available(const PlaceCase *place, nodeid_t node)
             if (memory->node == node)
                 taken += memory->bytes + memory->overhead;
         }
-    return row->free > taken ? row->free - taken : 0;
+    return usable > taken ? usable - taken : 0;
+}
+
+void place_case_promise_some(Draw *draw, PlaceCase *place)
+{
+    for (nodeid_t id = 0; id < place->rows->n_nodes; id++) {
+        uint64_t pages = place_case_available(place, id) / 4096;
+        const PlacedMemory memory = {.node = id,
+                                     .bytes = 4096 * draw_below(draw, pages / draw_between(draw, 1, 4) + 1)};
+
+        if (memory.bytes && draw_chance(draw, 50))
+            add_reservation(place->ledger, &memory, 1);
+    }
 }
 
 /* --- changes --- */

@@ -59,6 +59,9 @@ static inline PlacementPolicy place_case_policy(const PlaceCase *place)
 /* Bytes of the node that may be promised, by the rows, the ledger and the headroom; the snapshot is not asked. */
 uint64_t place_case_available(const PlaceCase *place, nodeid_t node);
 
+/* Bytes that Xen gives away, whatever is promised of them: free, less the low reserve and the node's claims. */
+uint64_t place_case_usable(const PlaceCase *place, nodeid_t node);
+
 /* Deep copies: to be changed. */
 void place_case_copy(const PlaceCase *place, PlaceCase *ret_copy);
 /* Node old becomes new[old]; holes and all, and the devices, domains, reservations and the request's nodes follow. */
@@ -68,6 +71,8 @@ void place_case_add_memory(PlaceCase *place, nodeid_t node, uint64_t bytes);
 
 /* Sets aside what was answered, as Place does. */
 void place_case_promise(PlaceCase *place, const Placement *placement);
+/* Promises some of most nodes' memory, as if to others, never more than there is. */
+void place_case_promise_some(Draw *draw, PlaceCase *place);
 
 /* The host as a host description, the request and the ledger, as comments of TAP. */
 void place_case_print(const PlaceCase *place, FILE *file);

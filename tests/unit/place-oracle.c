@@ -132,9 +132,9 @@ bool oracle_spare(const Oracle *o)
 enum { PAGE, LARGE, HUGEST, _SIZES };
 static const unsigned orders[_SIZES] = {0, 9, 18};
 
-/* What a node still has. */
+/* What a node still has: what Xen would give, or what is available. */
 typedef struct Supply {
-    uint64_t available;
+    uint64_t bytes;
     uint64_t chunks[_SIZES]; /* bytes in free chunks at least as large */
     bool known;              /* the chunks are */
     uint64_t withheld;       /* of the chunks, and for all we know of the largest */
@@ -150,13 +150,12 @@ static uint64_t chunk_bytes(const NodeRow *row, unsigned order)
     return bytes;
 }
 
-static Supply supply_of(const Oracle *o, nodeid_t node, unsigned mode)
+static Supply supply_of(const Oracle *o, nodeid_t node, uint64_t bytes, unsigned mode)
 {
     const NodeRow *row = &o->place->rows->nodes[node];
     unsigned features = o->snapshot->features;
-    Supply supply = {.available = place_case_available(o->place, node)};
+    Supply supply = {.bytes = bytes, .withheld = row->free - bytes};
 
-    supply.withheld = row->free - supply.available;
     supply.known = mode & SUPPLY_CHUNKS && row->free_chunks && features & FEATURE_BIT(FEATURE_FREE_CHUNKS);
     for (unsigned size = 0; supply.known && size < _SIZES; size++)
         supply.chunks[size] = chunk_bytes(row, orders[size]);
@@ -167,7 +166,7 @@ static Supply supply_of(const Oracle *o, nodeid_t node, unsigned mode)
 
 static uint64_t supply_bytes(const Supply *supply, unsigned size)
 {
-    uint64_t bytes = supply->available;
+    uint64_t bytes = supply->bytes;
 
     if (supply->known)
         bytes = MIN(bytes, sub_saturating(supply->chunks[size], supply->withheld));
@@ -196,25 +195,26 @@ static bool supply_take(Supply *supply, unsigned size)
         return false;
     if (supply->known)
         take_chunk(supply, size);
-    supply->available -= bytes;
+    supply->bytes -= bytes;
     return true;
 }
 
 typedef struct Builder {
-    Supply supply[NODES_MAX];
+    Supply xen[NODES_MAX], available[NODES_MAX];
     nodeid_t nodes[NODES_MAX]; /* the set's */
     unsigned n, next;
     OracleSplit split;
 } Builder;
 
-/* As get_free_buddy(): the node after the last one that gave, then round. */
+/* As get_free_buddy(): the node after the last one that gave, then round. It does not ask whom the memory is for. */
 static bool take_extent(Builder *b, unsigned size, uint64_t *pages)
 {
     for (unsigned tried = 0; tried < b->n; tried++) {
         unsigned i = (b->next + tried) % b->n;
 
-        if (!supply_take(&b->supply[i], size))
+        if (!supply_take(&b->xen[i], size))
             continue;
+        b->split.kept &= supply_take(&b->available[i], size);
         b->split.even &= tried == 0;
         b->split.last = b->nodes[i];
         pages[b->nodes[i]] += 1ull << orders[size];
@@ -243,11 +243,12 @@ bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t 
     uint64_t rest = request_pages(o->request), first;
 
     b.n = b.next = 0;
-    b.split = (OracleSplit){.even = true};
+    b.split = (OracleSplit){.even = true, .kept = true};
     memset(pages, 0, o->snapshot->n_nodes * sizeof(*pages));
     BITMAP_FOREACH (node, set) {
         b.nodes[b.n] = node;
-        b.supply[b.n++] = supply_of(o, node, supply);
+        b.xen[b.n] = supply_of(o, node, place_case_usable(o->place, node), supply);
+        b.available[b.n++] = supply_of(o, node, place_case_available(o->place, node), supply);
     }
     /* a pvh domain begins at page 0, and so with an extent of a GiB; the others have devices' memory below the first */
     first = o->request->type == DOMAIN_TYPE_PV    ? rest
@@ -287,7 +288,7 @@ bool oracle_fits_memory(const Oracle *o, const Bitmap *set, unsigned supply)
     uint64_t pages[NODES_MAX];
     OracleSplit split;
 
-    if (!has_room_for_overhead(o, set) || !oracle_split(o, set, supply, pages, &split))
+    if (!has_room_for_overhead(o, set) || !oracle_split(o, set, supply, pages, &split) || !split.kept)
         return false;
     BITMAP_FOREACH (node, set)
         if (!pages[node])
@@ -297,7 +298,7 @@ bool oracle_fits_memory(const Oracle *o, const Bitmap *set, unsigned supply)
 
 uint64_t oracle_large_bytes(const Oracle *o, nodeid_t node)
 {
-    Supply supply = supply_of(o, node, SUPPLY_CHUNKS);
+    Supply supply = supply_of(o, node, place_case_available(o->place, node), SUPPLY_CHUNKS);
 
     return supply_bytes(&supply, LARGE);
 }

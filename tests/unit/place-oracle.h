@@ -38,6 +38,7 @@ enum { SUPPLY_ANY = 0, SUPPLY_CHUNKS = 1, SUPPLY_CLEAN = 2, SUPPLY_SMALLER = 4 }
 
 typedef struct OracleSplit {
     bool even;
+    bool kept; /* no node gives what is promised of it, or headroom */
     nodeid_t last;
 } OracleSplit;
 
@@ -46,7 +47,8 @@ typedef struct OracleSplit {
  * from elsewhere. `even`: no node was ever passed over; `last`: the node that gave the last page.
  */
 bool oracle_split(const Oracle *oracle, const Bitmap *set, unsigned supply, uint64_t *pages, OracleSplit *ret_split);
-/* The split is wholly inside the set, each node gives something, and there is room for the overhead too. */
+/* The split is wholly inside the set and of what is available, each node gives something, and there is room for the
+ * overhead too. */
 bool oracle_fits_memory(const Oracle *oracle, const Bitmap *set, unsigned supply);
 
 /* In extents of 2 MiB, bytes. */

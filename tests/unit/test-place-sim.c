@@ -82,33 +82,86 @@ static SimHost *host_of(const PlaceCase *place)
     return host;
 }
 
-/* Not so where it was told that free chunks are too small for it. */
-static bool is_in_chunks(const PlaceCase *place, const Snapshot *snapshot, const Placement *p)
+/* It was told that free chunks are too small for it, and so what is promised is not to be had. */
+static bool is_in_pieces(const Placement *p)
 {
-    uint64_t pages[NODES_MAX];
-    OracleSplit split;
-    bool is;
-    Oracle o;
-
-    MUST(oracle_init(&o, place, snapshot) == 0);
-    is = oracle_split(&o, &p->nodes, SUPPLY_CHUNKS, pages, &split);
-    for (size_t i = 0; is && i < p->n_memory; i++)
-        is = (p->memory[i].bytes + 4095) / 4096 == pages[p->memory[i].node];
-    oracle_done(&o);
-    return is;
+    return strstr(p->reason, "in small pieces");
 }
 
-static const char *build_one(const PlaceCase *place, const Snapshot *snapshot, const Placement *p)
+/* What is promised to others, and headroom, is there afterwards as before. */
+static const char *leaves_promises(const PlaceCase *place, const uint64_t *pages)
+{
+    for (size_t i = 0; i < place->rows->n_nodes; i++) {
+        nodeid_t id = (nodeid_t)i;
+        uint64_t usable = place_case_usable(place, id), others = usable - place_case_available(place, id);
+
+        if (pages[id] > 0 && pages[id] * 4096 + others > usable + 4095)
+            return case_fault("node %" PRIu32 ": %" PRIu64 " bytes are promised to others, %" PRIu64 " are left", id,
+                              others, sub_saturating(usable, pages[id] * 4096));
+    }
+    return NULL;
+}
+
+static const char *build_one(const PlaceCase *place, const Placement *p)
 {
     _cleanup_(sim_host_free_p) SimHost *host = NULL;
+    const char *fault;
     domid_t domid = 0;
     int r;
 
-    if (!is_in_chunks(place, snapshot, p))
+    if (is_in_pieces(p))
         return CASE_VOID;
     host = host_of(place);
     r = start(host, place, p, &domid);
-    return r == 0 ? compare_pages(sim_host_pages(host, domid), place, p) : case_fault("it does not start: %d", r);
+    if (r != 0)
+        return case_fault("it does not start: %d", r);
+    fault = leaves_promises(place, sim_host_pages(host, domid));
+    return fault ? fault : compare_pages(sim_host_pages(host, domid), place, p);
+}
+
+/* Mostly more than any one node has. */
+static void want_several(Draw *draw, PlaceCase *place)
+{
+    PlacementRequest *request = &place->request;
+    uint64_t sum = 0, most = 0;
+
+    for (nodeid_t id = 0; id < place->rows->n_nodes; id++) {
+        sum += place_case_available(place, id);
+        most = MAX(most, place_case_available(place, id));
+    }
+    request->strict = request->strict && request->has_nodes;
+    request->max_memory = 0;
+    request->memory = most / 4096 * 4096 + 4096 * draw_between(draw, 1, (sum - most) / 8192 + 1);
+    request->vcpus = (uint32_t)draw_between(draw, 1, 4);
+}
+
+static const char *nothing_is_promised_twice(Draw *draw, const PlaceCase *place)
+{
+    _cleanup_(place_case_done) PlaceCase crowded;
+    const CaseLimits limits = {.strict = false};
+    const char *fault = CASE_VOID;
+
+    place_case_copy(place, &crowded);
+    clear_promises(&crowded);
+    place_case_promise_some(draw, &crowded);
+    crowded.headroom = draw_chance(draw, 30) ? MIB * draw_below(draw, 64) : 0;
+    placement_request_done(&crowded.request);
+    crowded.request = (PlacementRequest){.pool = ROW_NO_POOL};
+    place_draw_request(draw, &limits, &crowded);
+    want_several(draw, &crowded);
+    {
+        _cleanup_(snapshot_unref_p) Snapshot *snapshot = place_case_snapshot(&crowded);
+        _cleanup_(placement_free_p) Placement *p = NULL;
+        _cleanup_free_ char *why = NULL;
+
+        if (place_case_evaluate(&crowded, snapshot, false, &p, &why) == 0 && p->n_memory > 1)
+            fault = build_one(&crowded, p);
+        if (fault && fault != CASE_VOID) {
+            place_case_print(&crowded, stderr);
+            placement_print(0, p, why, stderr);
+        }
+    }
+    return fault;
 }
 
 static const char *pages_follow(Draw *draw, const PlaceCase *place)
@@ -124,7 +177,7 @@ static const char *pages_follow(Draw *draw, const PlaceCase *place)
         _cleanup_free_ char *why = NULL;
 
         if (place_case_evaluate(&alone, snapshot, false, &p, &why) == 0)
-            fault = build_one(&alone, snapshot, p);
+            fault = build_one(&alone, p);
         if (fault && fault != CASE_VOID) {
             place_case_print(&alone, stderr);
             placement_print(0, p, why, stderr);
@@ -227,6 +280,14 @@ static const char *promises_are_kept(Draw *draw, const PlaceCase *place)
 static const Property properties[] = {
     {"pages lie where memory said", 6000, {.min_nodes = 1, .max_nodes = 8, .max_cpus = 16}, pages_follow},
     {"pages lie where memory said: 9 to 40 nodes", 600, {.min_nodes = 9, .max_nodes = 40, .max_cpus = 8}, pages_follow},
+    {"nothing is promised twice",
+     12000,
+     {.min_nodes = 2, .max_nodes = 8, .max_cpus = 16, .plain = true},
+     nothing_is_promised_twice},
+    {"nothing is promised twice: 9 to 40 nodes",
+     2000,
+     {.min_nodes = 9, .max_nodes = 40, .max_cpus = 8, .plain = true},
+     nothing_is_promised_twice},
     {"promises of several are kept", 3000, {.min_nodes = 1, .max_nodes = 6, .max_cpus = 16}, promises_are_kept},
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "lib/core/account.h"
 #include "tests/unit/placing.h"
 
 /* How memory is divided over a set of nodes: what Xen's domain builder does with that node affinity. */
@@ -109,11 +110,76 @@ static void test_dirty(void **state)
     check_cases(json, cases, ARRAY_SIZE(cases));
 }
 
+/* 1.4 GiB of node 0 are promised. Xen does not know, and takes as much of it as of the others. */
+static Snapshot *promised_host(const char *json, const PlacedMemory *promised, size_t n)
+{
+    const AccountOptions options = {.generation = 2, .time_us = -1};
+    const PlacementRequest request = {.vcpus = 1, .pool = ROW_NO_POOL};
+    const Placement placement = {.memory = (PlacedMemory *)promised, .n_memory = n};
+    const ReservationInfo info = {.token = "00000000000000000000000000000001", .expires_us = UINT64_MAX};
+    _cleanup_(snapshot_unref_p) Snapshot *base = quoted_host(json);
+    Ledger *ledger = ledger_new();
+    Snapshot *s = NULL;
+
+    assert_non_null(ledger);
+    assert_non_null(ledger->items = calloc(1, sizeof(*ledger->items)));
+    assert_non_null(ledger->items[0] = reservation_new(&request, &placement, &info));
+    ledger->n = 1;
+    assert_int_equal(account_snapshot(base, NULL, ledger, &options, &s), 0);
+    ledger_unref(ledger);
+    return s;
+}
+
+static void check_promised(const char *json, const Case *cases, size_t n)
+{
+    const PlacedMemory promised = {.node = 0, .bytes = 1434 * MIB};
+    _cleanup_(snapshot_unref_p) Snapshot *s = promised_host(json, &promised, 1);
+
+    for (size_t i = 0; i < n; i++) {
+        _cleanup_free_ char *answer = answer_on(s, &cases[i].ask);
+
+        if (strcmp(answer, cases[i].answer) != 0)
+            fail_msg("case %zu: \"%s\", wanted \"%s\"", i, answer, cases[i].answer);
+    }
+}
+
+#define TWO_GIB(cpus) NODE("2147483648", cpus)
+static void test_promised(void **state)
+{
+    static const char two[] = HOST TWO_GIB("0-3") "," TWO_GIB("4-7") "]}";
+    static const char four[] = HOST TWO_GIB("0-3") "," TWO_GIB("4-7") "," TWO_GIB("8-11") "," TWO_GIB("12-15") "]}";
+    static const Case of_two[] = {
+        {{1, 3 * GIB, PV}, "nofit"},    /* 1536 MiB of node 0, where 614 are available */
+        {{1, 2560 * MIB, PV}, "nofit"}, /* so would be 1280, though 2662 are available */
+        {{1, 2560 * MIB, PVH}, "nofit"},
+        {{1, 2560 * MIB, PV, .policy = POLICY_ANY}, "nofit"},
+        {{1, 2560 * MIB, PV, .policy = POLICY_INTERLEAVE}, "nofit"},
+        {{1, 2560 * MIB, PV, .nodes = "0-1", .strict = true}, "nofit"},
+        {{1, 1228 * MIB, PV, .policy = POLICY_INTERLEAVE}, "0=614M 1=614M, 1x 0-7/0-7"},
+        {{1, 1230 * MIB, PV, .policy = POLICY_INTERLEAVE}, "1=1230M, 1x 0-7/4-7"}, /* 616 of node 0 */
+        {{1, 1224 * MIB, PV, .policy = POLICY_INTERLEAVE}, "0=612M 1=612M, 1x 0-7/0-7"},
+        {{1, 614 * MIB - 1 * MIB, PV, .nodes = "0", .strict = true}, "0=613M, 1x 0-3/0-3"}, /* alone: all of it */
+    };
+    static const Case of_four[] = {
+        {{1, 3 * GIB, PV}, "1=1536M 2=1536M, 1x 0-15/4-11"},
+        {{1, 5 * GIB, PV}, "1=1708M 2=1706M 3=1706M, 1x 0-15/4-15"},
+        {{1, 6 * GIB + 256 * MIB, PV}, "nofit"}, /* 1600 of each */
+        {{1, 3 * GIB, PV, .nodes = "0-1", .strict = true}, "nofit"},
+        {{1, 3 * GIB, PV, .nodes = "0-1"}, "1=1536M 2=1536M, 1x 0-15/4-11"},
+        {{1, 3 * GIB, PV, .policy = POLICY_INTERLEAVE}, "1=1024M 2=1024M 3=1024M, 1x 0-15/4-15"},
+        {{1, 2 * GIB, PV, .policy = POLICY_INTERLEAVE}, "0=512M 1=512M 2=512M 3=512M, 1x 0-15/0-15"},
+        {{1, 2 * GIB, PV, .policy = POLICY_ANY}, "0=512M 1=512M 2=512M 3=512M, 1x 0-15/0-15"},
+    };
+
+    check_promised(two, of_two, ARRAY_SIZE(of_two));
+    check_promised(four, of_four, ARRAY_SIZE(of_four));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),   cmocka_unit_test(test_chunks), cmocka_unit_test(test_overhead),
-        cmocka_unit_test(test_extents), cmocka_unit_test(test_dirty),
+        cmocka_unit_test(test_extents), cmocka_unit_test(test_dirty),  cmocka_unit_test(test_promised),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
