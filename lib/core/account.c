@@ -53,6 +53,7 @@ HostMemory *account_memory(const Snapshot *s)
     if (!memory)
         return NULL;
     memory->page_size = s->page_size;
+    memory->claimed = s->claimed;
     memory->node_claims = s->features & FEATURE_BIT(FEATURE_CLAIMS);
     for (size_t i = 0; i < s->n_nodes; i++)
         if (fill_node(&memory->nodes[i], &s->nodes[i]) < 0)
@@ -95,8 +96,6 @@ static int copy_nodes(Snapshot *s, const Snapshot *base)
 /* Numbers of a feature that the snapshot does not have are ignored here as well. */
 static int account_node(Node *node, const NodeRow *row, uint64_t reserved, unsigned features, uint64_t headroom)
 {
-    if (!node->exists)
-        return 0;
     node->free = row->free;
     node->low = row->low;
     node->dirty = features & FEATURE_BIT(FEATURE_NODE_MEMORY) ? row->dirty : VALUE_UNKNOWN;
@@ -109,21 +108,32 @@ static int account_node(Node *node, const NodeRow *row, uint64_t reserved, unsig
     return copy_counts(&node->free_chunks, row->free_chunks, row->n_free_chunks);
 }
 
+/* All outstanding claims, in bytes: the host's own figure where there is one, but no less than what domains have. */
+static uint64_t all_claims(const HostMemory *memory, uint64_t host)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < memory->n_domains; i++)
+        if (memory->domains[i].claimed_pages != VALUE_UNKNOWN)
+            sum = add_saturating(sum, memory->domains[i].claimed_pages * memory->page_size);
+    return host == VALUE_UNKNOWN ? sum : MAX(sum, host);
+}
+
 /*
  * Xen builds a guest only where its host-wide claim fits: what is free, less what is promised, less the claims of those
- * that are built without a promise.
+ * that are built without a promise. `unpromised`: of them, those of known domains; a claim of no known domain is one
+ * too.
  */
-static uint64_t host_spare(const Snapshot *s, bool node_claims, uint64_t claimed)
+static uint64_t host_spare(const Snapshot *s, const HostMemory *memory, uint64_t unpromised)
 {
-    uint64_t free = 0, reserved = 0;
+    uint64_t free = 0, reserved = 0, known = all_claims(memory, VALUE_UNKNOWN);
+    uint64_t unknown = sub_saturating(all_claims(memory, memory->claimed), known);
 
-    if (node_claims)
-        return VALUE_UNKNOWN;
     for (size_t i = 0; i < s->n_nodes; i++) {
         free = add_saturating(free, s->nodes[i].exists ? s->nodes[i].free : 0);
         reserved = add_saturating(reserved, s->nodes[i].reserved);
     }
-    return sub_saturating(free, add_saturating(reserved, claimed));
+    return sub_saturating(free, add_saturating(reserved, add_saturating(unpromised, unknown)));
 }
 
 /* Domains that have memory on the node, or may have. */
@@ -136,10 +146,9 @@ static uint64_t count_domains_on(const HostMemory *memory, nodeid_t node)
     return n;
 }
 
-static uint64_t node_headroom(const Snapshot *s, const HostMemory *memory, nodeid_t node, uint64_t headroom)
+/* What HEADROOM_AUTO leaves out. Headroom that somebody wants is free memory that Xen may take; this is none. */
+static uint64_t estimate_fragments(const Snapshot *s, const HostMemory *memory, nodeid_t node)
 {
-    if (headroom != HEADROOM_AUTO)
-        return headroom;
     if (s->simulated || s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS))
         return 0;
     return HEADROOM_NODE + HEADROOM_DOMAIN * count_domains_on(memory, node);
@@ -149,15 +158,19 @@ static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOption
 {
     _cleanup_free_ char *buffer = new_array(s->n_nodes, sizeof(uint64_t));
     uint64_t *reserved = (uint64_t *)(void *)buffer, claimed = 0;
+    bool is_auto = options->headroom == HEADROOM_AUTO;
     int r = reserved ? 0 : -ENOMEM;
 
     if (r < 0)
         return r;
     ledger_reserve(s->ledger, memory, reserved, &claimed);
-    for (size_t i = 0; r == 0 && i < s->n_nodes; i++)
-        r = account_node(&s->nodes[i], &memory->nodes[i], reserved[i], s->features,
-                         node_headroom(s, memory, (nodeid_t)i, options->headroom));
-    s->spare = host_spare(s, memory->node_claims, claimed);
+    for (nodeid_t id = 0; r == 0 && id < s->n_nodes; id++) {
+        if (!s->nodes[id].exists)
+            continue;
+        s->nodes[id].fragments = is_auto ? estimate_fragments(s, memory, id) : 0;
+        r = account_node(&s->nodes[id], &memory->nodes[id], reserved[id], s->features, is_auto ? 0 : options->headroom);
+    }
+    s->spare = host_spare(s, memory, claimed);
     return r;
 }
 

@@ -8,6 +8,7 @@ HostMemory *host_memory_new(size_t n_nodes, size_t n_domains)
     if (!memory)
         return NULL;
     memory->page_size = 4096;
+    memory->claimed = VALUE_UNKNOWN;
     memory->nodes = new_array(n_nodes, sizeof(*memory->nodes));
     memory->domains = new_array(n_domains, sizeof(*memory->domains));
     if (!memory->nodes || !memory->domains)

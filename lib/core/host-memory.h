@@ -22,6 +22,7 @@ typedef struct DomainMemory {
 
 typedef struct HostMemory {
     uint32_t page_size;
+    uint64_t claimed; /* bytes of all outstanding claims; VALUE_UNKNOWN: what the domains have */
     bool node_claims; /* claims name a node; else NodeRow.claimed says nothing and claims are host-wide */
     size_t n_nodes;
     NodeRow *nodes; /* owned; index = node id, as in HostRows */

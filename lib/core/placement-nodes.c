@@ -170,6 +170,7 @@ static void fill_site(PlacementSearch *q, Site *site, nodeid_t id)
     site->available = node->available;
     site->withheld = sub_saturating(node->free, node->available);
     site->unusable = add_saturating(known_bytes(node->low), known_bytes(node->claimed));
+    site->unusable = add_saturating(site->unusable, node->fragments);
     site->usable = sub_saturating(node->free, site->unusable);
     for (Step step = 0; step < _STEP_MAX; step++)
         site->chunks[step] = node->free_chunks ? placement_chunk_bytes(s, id, STEP_ORDER(step)) : UINT64_MAX;

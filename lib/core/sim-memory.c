@@ -58,6 +58,7 @@ HostMemory *sim_host_memory(const SimHost *host)
     if (!memory)
         return NULL;
     memory->page_size = rows->page_size;
+    memory->claimed = rows->claimed;
     memory->node_claims = tells(rows, FEATURE_CLAIMS);
     for (size_t i = 0; i < rows->n_nodes; i++)
         if (fill_node(rows, &rows->nodes[i], &memory->nodes[i]) < 0)

@@ -28,6 +28,7 @@ void node_set_available(Node *node, uint64_t headroom)
 
     available = sub_saturating(available, known(node->claimed));
     available = sub_saturating(available, node->reserved);
+    available = sub_saturating(available, node->fragments);
     node->available = sub_saturating(available, headroom);
 }
 

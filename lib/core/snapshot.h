@@ -20,7 +20,8 @@ typedef struct Node {
     bool tied;    /* local has CPUs of other nodes too */
     uint32_t cores;
     uint64_t span, present, free, low, dirty, claimed, reserved, available; /* bytes */
-    uint64_t *free_chunks;                                                  /* owned; NULL when unknown */
+    uint64_t fragments;    /* bytes that are free in chunks too small for a guest's extents, by estimate (account.h) */
+    uint64_t *free_chunks; /* owned; NULL when unknown */
     size_t n_free_chunks;
     double vcpus;          /* load: the share of all online vCPUs that may run here */
     double promised_vcpus; /* and of those that are promised and not online yet (account.h) */
@@ -28,7 +29,7 @@ typedef struct Node {
 
 /*
  * Sets `available` by what else is known: what is free, less Xen's low reserve, claims, reservations and headroom
- * (contract, section 3, "Node memory").
+ * (contract, section 3, "Node memory"), fragments being headroom.
  */
 void node_set_available(Node *node, uint64_t headroom);
 
@@ -50,7 +51,7 @@ typedef struct Snapshot {
     unsigned features; /* FEATURE_BIT()s */
     uint32_t max_cpu_id;
     uint64_t total, free, claimed;
-    uint64_t spare;        /* bytes that host-wide claims leave to new domains; VALUE_UNKNOWN: not accounted */
+    uint64_t spare;        /* bytes that claims and reservations leave to new domains; VALUE_UNKNOWN: not accounted */
     struct Ledger *ledger; /* one reference; what is promised, NULL: nobody keeps a ledger */
     uint64_t boottime_us;  /* CLOCK_BOOTTIME when it was accounted, which TTLs are held against; with a ledger */
     bool has_dom0_view;

@@ -105,7 +105,41 @@ static void test_spare(void **state)
     assert_int_equal(other->spare, (1000 - 1 - 100) * MIB); /* the claim of one who is promised nothing counts */
     assert_int_equal(own->spare, (1000 - 100) * MIB);       /* the claim of one who is, is his promise */
     named = account(claims, ledger_of(reserve(MIB, 0, 0, DOMID_NONE), claims), NULL);
-    assert_true(named->spare == VALUE_UNKNOWN);
+    assert_int_equal(named->spare, (1000 - 1 - 100) * MIB); /* those of nodes are no less outstanding */
+}
+
+/* A description may tell what is claimed in all, and of no domain whose it is. */
+static void test_claims_of_nobody(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *base =
+        host("{\"format\":\"numad-xen-host/1\",\"memory\":{\"claimed\":8192},\"nodes\":[{\"size\":65536,\"free\":"
+             "40960}],\"domains\":[{\"domid\":3,\"claimed_pages\":1}]}");
+    _cleanup_(snapshot_unref_p) Snapshot *s = account(base, ledger_new(), NULL);
+
+    assert_int_equal(s->spare, 40960 - 8192);
+}
+
+/* Where nobody knows how large the free chunks are, some are taken to be of no use; not on a simulated host. */
+static void test_fragments(void **state)
+{
+    _cleanup_(snapshot_unref_p) Snapshot *base = host(HOST("\"node-pages\"", ""));
+    _cleanup_(ledger_unref_p) Ledger *ledger = ledger_new();
+    AccountOptions automatic = options;
+    Snapshot *s = NULL;
+
+    automatic.headroom = HEADROOM_AUTO;
+    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
+    assert_int_equal(s->nodes[1].available, 400 * MIB);
+    snapshot_unref(s);
+    base->simulated = false;
+    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
+    assert_int_equal(s->nodes[1].fragments, 20 * MIB); /* two domains have memory there */
+    assert_int_equal(s->nodes[1].available, 380 * MIB);
+    snapshot_unref(s);
+    base->features |= FEATURE_BIT(FEATURE_FREE_CHUNKS);
+    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
+    assert_int_equal(s->nodes[1].available, 400 * MIB);
+    snapshot_unref(s);
 }
 
 static void test_fresh(void **state)
@@ -209,8 +243,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_spare), cmocka_unit_test(test_fresh),
-        cmocka_unit_test(test_lifetime), cmocka_unit_test(test_load),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_spare), cmocka_unit_test(test_claims_of_nobody),
+        cmocka_unit_test(test_fragments), cmocka_unit_test(test_fresh), cmocka_unit_test(test_lifetime),
+        cmocka_unit_test(test_load),      cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
