@@ -49,13 +49,14 @@ typedef struct SplitAsk {
     uint64_t memory, overhead; /* bytes */
     uint64_t page;
     DomainType type;
-    bool clean;   /* memory that waits to be scrubbed is not taken */
+    bool clean;   /* a set that needs memory that waits to be scrubbed does not do */
     bool chunks;  /* an extent takes a chunk as large; else any memory will do */
     bool smaller; /* what is not to be had in large extents is taken in smaller ones */
 } SplitAsk;
 
 typedef struct Split {
     uint64_t missing; /* bytes; 0: all of it fits */
+    uint64_t dirty;   /* bytes of it that wait to be scrubbed; node by node, as Xen looks for clean ones elsewhere */
     bool even;        /* no node had to be passed over */
 } Split;
 
@@ -93,7 +94,8 @@ typedef struct Verdict {
     CpuSum cpus;
     bool extended; /* CPUs of attached nodes are used beside the nodes' own */
     bool even;
-    bool scrubbed;            /* it fits without memory that waits to be scrubbed */
+    bool scrubbed;            /* no node's part needs memory that waits to be scrubbed */
+    bool scrubbing;           /* it would do if its memory were scrubbed */
     uint64_t available, left; /* bytes, before and after */
     uint64_t chunks;          /* of 2 MiB that are free */
     uint64_t dirty;
@@ -175,6 +177,7 @@ struct PlacementSearch {
     bool chunked; /* of some node the free chunks are known */
     nodeid_t near;
     bool near_unknown; /* a device was named whose node nobody knows */
+    bool scrubbing;    /* some set of several would do if its memory were scrubbed */
     CpuSum *cpus;      /* owned; by node, its own CPUs */
     Site *sites;       /* owned */
     size_t n_sites;

@@ -113,24 +113,13 @@ static bool judge_memory(PlacementSearch *q, const uint16_t *members, size_t n, 
     split_memory(&q->ask, q->shares, n, &split);
     v->short_bytes = split.missing;
     v->even = split.even;
-    return split.missing == 0;
-}
-
-/* As judge_memory(), which has filled the shares and left them as they are to be afterwards. */
-static void judge_clean(PlacementSearch *q, size_t n, Verdict *v)
-{
-    SplitAsk ask = q->ask;
-    Split split;
-
-    v->scrubbed = v->dirty == 0;
-    if (v->scrubbed)
-        return;
-    ask.clean = true;
-    split_memory(&ask, q->shares, n, &split);
-    v->scrubbed = split.missing == 0;
-    for (size_t i = 0; i < n; i++)
-        v->scrubbed = v->scrubbed && q->shares[i].bytes > 0;
-    split_memory(&q->ask, q->shares, n, &split);
+    v->scrubbed = split.dirty == 0;
+    if (split.missing == 0 && q->ask.clean && !v->scrubbed) { /* Xen would take some of other nodes */
+        v->short_bytes = split.dirty;
+        v->scrubbing = true;
+        q->scrubbing = q->scrubbing || n > 1;
+    }
+    return v->short_bytes == 0;
 }
 
 /* The distances of a large set take long, so they come first only where they are shown. */
@@ -150,8 +139,6 @@ void set_judge(PlacementSearch *q, const uint16_t *members, size_t n, Verdict *v
         reach = judge_distances(q, members, n, v) || q->policy == POLICY_ANY;
     if (!reach)
         v->refused_by = REFUSED_DISTANCE;
-    if (v->refused_by == REFUSED_NOT)
-        judge_clean(q, n, v);
 }
 
 /* --- ranking --- */

@@ -198,7 +198,18 @@ static void add_available(Text *text, const Verdict *v)
 
 static void add_memory_clause(Text *text, const PlacementSearch *q, const Verdict *v)
 {
+    uint64_t dirty = MIN(v->dirty, v->available);
+
     add_available(text, v);
+    if (q->ask.clean && dirty > 0) {
+        text_add(text, ", of which ");
+        add_size(text, dirty);
+        text_add(text, " is still being scrubbed");
+    }
+    if (v->scrubbing) {
+        text_add(text, ": ask again soon");
+        return;
+    }
     text_add(text, ", ");
     add_size(text, v->short_bytes);
     text_add(text, v->available < q->ask.memory + q->overhead ? " short" : " short in pieces large enough");
@@ -281,7 +292,9 @@ int search_refusal(PlacementSearch *q, char **ret_text)
         text_add(&text, " that is not claimed or promised; ");
     }
     add_clauses(&text, q);
-    if (is_promised_apart(q))
+    if (q->scrubbing)
+        text_add(&text, "; together they have enough, but not all of it is scrubbed: ask again soon");
+    else if (is_promised_apart(q))
         text_add(&text,
                  "; together they have enough, but not in equal parts, and Xen would also take what is promised to "
                  "others");

@@ -69,18 +69,13 @@ static uint64_t chunks_left(const SplitAsk *ask, const Site *site, Step step, ui
     return sub_saturating(site->chunks[STEP_1G], (used / size + (used % size != 0)) * size);
 }
 
-/*
- * Bytes for extents of the step that the site still has, of all in all `bytes`, where `withheld` are not to be had. Xen
- * takes single pages as they come, and scrubs them itself.
- */
+/* Bytes for extents of the step that the site still has, of all in all `bytes`, where `withheld` are not to be had. */
 static uint64_t bytes_left(const SplitAsk *ask, const Site *site, Step step, uint64_t used, uint64_t bytes,
                            uint64_t withheld)
 {
-    uint64_t dirty = ask->clean && step != STEP_PAGE ? site->dirty : 0;
-
-    bytes = sub_saturating(bytes, add_saturating(used, dirty));
+    bytes = sub_saturating(bytes, used);
     if (ask->chunks && site->chunks[STEP_PAGE] != UINT64_MAX)
-        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), add_saturating(withheld, dirty)));
+        bytes = MIN(bytes, sub_saturating(chunks_left(ask, site, step, used), withheld));
     return bytes;
 }
 
@@ -93,6 +88,15 @@ static uint64_t bytes_kept(const SplitAsk *ask, const Site *site, Step step, uin
 static uint64_t bytes_of_xen(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
 {
     return bytes_left(ask, site, step, used, site->usable, site->unusable);
+}
+
+/* What Xen has that need not be scrubbed first. It takes single pages as they come, and scrubs them itself. */
+static uint64_t bytes_clean(const SplitAsk *ask, const Site *site, Step step, uint64_t used)
+{
+    uint64_t dirty = step == STEP_PAGE ? 0 : site->dirty;
+
+    return bytes_left(ask, site, step, used, sub_saturating(site->usable, dirty),
+                      add_saturating(site->unusable, dirty));
 }
 
 /* Of n extents, what round robin gives the node that is `place` nodes behind the first. */
@@ -151,21 +155,20 @@ static void give_uneven(Share *shares, size_t n, uint64_t n_extents, size_t *cur
     *cursor = last;
 }
 
-/* Takes the extents into the shares' bytes. Returns what is beyond what may be had, in bytes. */
-static uint64_t take(const SplitAsk *ask, Share *shares, size_t n, Step step)
+/* Takes the extents into the shares' bytes. What is beyond what may be had is missing. */
+static void take(const SplitAsk *ask, Share *shares, size_t n, Step step, Split *split)
 {
-    uint64_t beyond = 0;
-
     for (size_t i = 0; i < n; i++) {
         Share *share = &shares[i];
         const Site *site = share->site;
         uint64_t bytes = share->extents * step_bytes(ask, step);
 
         if (n > 1 && site->usable > site->available)
-            beyond += sub_saturating(bytes, bytes_kept(ask, site, step, share->bytes));
+            split->missing += sub_saturating(bytes, bytes_kept(ask, site, step, share->bytes));
+        if (site->dirty)
+            split->dirty += sub_saturating(bytes, bytes_clean(ask, site, step, share->bytes));
         share->bytes += bytes;
     }
-    return beyond;
 }
 
 /* Gives up to so many extents; returns how many could be given. A node alone is not passed over: it has them, or not.
@@ -190,7 +193,7 @@ static uint64_t give(const SplitAsk *ask, Share *shares, size_t n, Step step, ui
         n_extents = MIN(n_extents, sum_at(shares, n, UINT64_MAX));
         give_uneven(shares, n, n_extents, cursor);
     }
-    split->missing += take(ask, shares, n, step);
+    take(ask, shares, n, step, split);
     return n_extents;
 }
 
@@ -270,8 +273,11 @@ bool split_may_be_even(const SplitAsk *ask, size_t n, uint64_t least)
 /* What it would give if it were asked for all. */
 uint64_t split_capacity(const SplitAsk *ask, const Site *site)
 {
-    uint64_t size = step_bytes(ask, STEP_2M), large = bytes_kept(ask, site, STEP_2M, 0) / size * size;
+    uint64_t size = step_bytes(ask, STEP_2M), large = bytes_kept(ask, site, STEP_2M, 0);
 
+    if (ask->clean && site->dirty)
+        large = MIN(large, bytes_clean(ask, site, STEP_2M, 0));
+    large = large / size * size;
     if (ask->smaller)
         return site->available;
     if (large == 0 && ask->memory >= size && ask->memory % size == 0)

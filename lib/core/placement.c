@@ -142,6 +142,7 @@ int placement_search_new(Snapshot *s, const PlacementRequest *request, const Pla
         .overhead = q->overhead,
         .page = s->page_size,
         .type = request->type,
+        .clean = request->strict,
     };
     *ret_search = TAKE_PTR(q);
     return 0;

@@ -226,13 +226,13 @@ static void try_all(const Oracle *o, Turn turn, unsigned supply, OracleAnswer *a
 }
 
 /* Of more nodes than all sets can be looked at: only whether one node fits, which comes before all else. */
-static void try_singles(const Oracle *o, OracleAnswer *answer)
+static void try_singles(const Oracle *o, unsigned supply, OracleAnswer *answer)
 {
     BITMAP_FOREACH (node, &o->universe) {
         _cleanup_bitmap_ Bitmap set = {0};
 
         MUST(bitmap_set(&set, node) == 0);
-        try_set(o, &set, (Turn){INSIDE, LEVEL_CORES}, SUPPLY_CHUNKS, answer);
+        try_set(o, &set, (Turn){INSIDE, LEVEL_CORES}, supply, answer);
     }
     answer->clear &= answer->found;
 }
@@ -270,19 +270,21 @@ static bool is_clear(const Oracle *o)
 
 void oracle_search(const Oracle *o, OracleAnswer *ret)
 {
+    unsigned first = SUPPLY_CHUNKS | (o->request->strict ? SUPPLY_CLEAN : 0);
+
     *ret = (OracleAnswer){.clear = is_clear(o)};
     if (bitmap_isempty(&o->allowed) || !oracle_spare(o))
         return;
     if (bitmap_weight(&o->universe) > ORACLE_NODES) {
-        try_singles(o, ret);
+        try_singles(o, first, ret);
         return;
     }
-    try_levels(o, SUPPLY_CHUNKS, ret);
+    try_levels(o, first, ret);
     if (!ret->found && !o->request->strict)
         try_levels(o, SUPPLY_ANY, ret);
     if (!ret->found && !o->request->strict)
         try_levels(o, SUPPLY_SMALLER, ret);
-    ret->clear &= o->both || (ret->found && ret->supply == SUPPLY_CHUNKS);
+    ret->clear &= o->both || (ret->found && ret->supply & SUPPLY_CHUNKS);
 }
 
 /* --- locality --- */

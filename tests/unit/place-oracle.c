@@ -200,7 +200,7 @@ static bool supply_take(Supply *supply, unsigned size)
 }
 
 typedef struct Builder {
-    Supply xen[NODES_MAX], available[NODES_MAX];
+    Supply xen[NODES_MAX], available[NODES_MAX], clean[NODES_MAX];
     nodeid_t nodes[NODES_MAX]; /* the set's */
     unsigned n, next;
     OracleSplit split;
@@ -215,6 +215,7 @@ static bool take_extent(Builder *b, unsigned size, uint64_t *pages)
         if (!supply_take(&b->xen[i], size))
             continue;
         b->split.kept &= supply_take(&b->available[i], size);
+        b->split.clean &= supply_take(&b->clean[i], size);
         b->split.even &= tried == 0;
         b->split.last = b->nodes[i];
         pages[b->nodes[i]] += 1ull << orders[size];
@@ -243,12 +244,15 @@ bool oracle_split(const Oracle *o, const Bitmap *set, unsigned supply, uint64_t 
     uint64_t rest = request_pages(o->request), first;
 
     b.n = b.next = 0;
-    b.split = (OracleSplit){.even = true, .kept = true};
+    b.split = (OracleSplit){.even = true, .kept = true, .clean = true};
     memset(pages, 0, o->snapshot->n_nodes * sizeof(*pages));
     BITMAP_FOREACH (node, set) {
+        uint64_t usable = place_case_usable(o->place, node), available = place_case_available(o->place, node);
+
         b.nodes[b.n] = node;
-        b.xen[b.n] = supply_of(o, node, place_case_usable(o->place, node), supply);
-        b.available[b.n++] = supply_of(o, node, place_case_available(o->place, node), supply);
+        b.xen[b.n] = supply_of(o, node, usable, supply & ~(unsigned)SUPPLY_CLEAN);
+        b.clean[b.n] = supply_of(o, node, usable, supply | SUPPLY_CLEAN);
+        b.available[b.n++] = supply_of(o, node, available, supply & ~(unsigned)SUPPLY_CLEAN);
     }
     /* a pvh domain begins at page 0, and so with an extent of a GiB; the others have devices' memory below the first */
     first = o->request->type == DOMAIN_TYPE_PV    ? rest
@@ -288,7 +292,8 @@ bool oracle_fits_memory(const Oracle *o, const Bitmap *set, unsigned supply)
     uint64_t pages[NODES_MAX];
     OracleSplit split;
 
-    if (!has_room_for_overhead(o, set) || !oracle_split(o, set, supply, pages, &split) || !split.kept)
+    if (!has_room_for_overhead(o, set) || !oracle_split(o, set, supply, pages, &split) || !split.kept ||
+        (supply & SUPPLY_CLEAN && !split.clean))
         return false;
     BITMAP_FOREACH (node, set)
         if (!pages[node])

@@ -31,14 +31,16 @@ uint32_t oracle_distance(const Oracle *oracle, nodeid_t from, nodeid_t to);
 uint64_t oracle_overhead(const PlacementRequest *request);
 
 /*
- * What the nodes have to give: extents only where free chunks are as large; memory that need not be scrubbed first.
+ * What the nodes have to give: extents only where free chunks are as large; each node's part of memory that need not be
+ * scrubbed first.
  * And for when nothing fits otherwise: smaller extents where there are no large ones.
  */
 enum { SUPPLY_ANY = 0, SUPPLY_CHUNKS = 1, SUPPLY_CLEAN = 2, SUPPLY_SMALLER = 4 };
 
 typedef struct OracleSplit {
     bool even;
-    bool kept; /* no node gives what is promised of it, or headroom */
+    bool kept;  /* no node gives what is promised of it, or headroom */
+    bool clean; /* no node gives what waits to be scrubbed, single pages apart */
     nodeid_t last;
 } OracleSplit;
 
@@ -66,7 +68,7 @@ typedef struct OracleScore {
     unsigned count;
     uint32_t near, worst;
     double mean;
-    bool scrubbed; /* it fits in memory that is not dirty */
+    bool scrubbed; /* no node's part is of memory that is dirty */
     double vcpus_per_core;
     uint64_t left;
     unsigned with_device;

@@ -110,6 +110,25 @@ static void test_dirty(void **state)
     check_cases(json, cases, ARRAY_SIZE(cases));
 }
 
+/* Node by node: together nodes 2 and 3 have enough that is clean, but each gives half. */
+static void test_dirty_parts(void **state)
+{
+    static const char json[] =
+        HOST NODE("2147483648", "0-1") "," NODE("2147483648", "2-3") "," NODE("2147483648", "4-5") "," NODE(
+            "2147483648", "6-7") "],'node_extra':[{},{},{'dirty':1873805312},{'dirty':813694976}]}";
+    static const Case cases[] = {
+        {{4, 1 * GIB, HVM}, "0=512M 1=512M, 4x 0-7/0-3"},
+        {{4, 1 * GIB, HVM, .nodes = "2-3"}, "2=512M 3=512M, 4x 0-7/4-7"}, /* not strict: said, not refused */
+        {{4, 1 * GIB, HVM, .nodes = "2-3", .strict = true}, "nofit"},
+        {{4, 500 * MIB, HVM, .nodes = "2-3", .strict = true}, "2=250M 3=250M, 2x 4-5/4-5, 2x 6-7/6-7"},
+        {{1, 1 * GIB, PV, .nodes = "2", .strict = true}, "nofit"},
+        {{1, 256 * MIB, PV, .nodes = "2", .strict = true}, "2=256M, 1x 4-5/4-5"},
+        {{1, 1 * MIB, PV, .nodes = "2", .strict = true}, "2=1M, 1x 4-5/4-5"}, /* single pages are scrubbed as taken */
+    };
+
+    check_cases(json, cases, ARRAY_SIZE(cases));
+}
+
 /* 1.4 GiB of node 0 are promised. Xen does not know, and takes as much of it as of the others. */
 static Snapshot *promised_host(const char *json, const PlacedMemory *promised, size_t n)
 {
@@ -178,8 +197,9 @@ static void test_promised(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),   cmocka_unit_test(test_chunks), cmocka_unit_test(test_overhead),
-        cmocka_unit_test(test_extents), cmocka_unit_test(test_dirty),  cmocka_unit_test(test_promised),
+        cmocka_unit_test(test_types),    cmocka_unit_test(test_chunks), cmocka_unit_test(test_overhead),
+        cmocka_unit_test(test_extents),  cmocka_unit_test(test_dirty),  cmocka_unit_test(test_dirty_parts),
+        cmocka_unit_test(test_promised),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
