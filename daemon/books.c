@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "log.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -32,7 +33,8 @@ struct Books {
     uint64_t generation, headroom;
     uint64_t read_us; /* of the last small reading, CLOCK_MONOTONIC */
     bool held;
-    int error; /* of the last save */
+    int error;       /* of the last save */
+    bool unwritable; /* what failed last was a save, else a reading */
 };
 
 static int save(Books *b, Ledger *ledger)
@@ -44,6 +46,7 @@ static int save(Books *b, Ledger *ledger)
     else if (r == 0 && b->error < 0)
         log_notice("writing the ledger of reservations works again");
     b->error = r;
+    b->unwritable = r < 0;
     return r;
 }
 
@@ -67,6 +70,7 @@ int books_account(Books *b, Ledger *ledger, const HostMemory *memory, Snapshot *
         .time_us = (int64_t)clock_us(CLOCK_REALTIME),
         .boottime_us = clock_us(CLOCK_BOOTTIME),
         .headroom = b->headroom,
+        .ledger_lost = b->store ? ledger_store_lost(b->store) : NULL,
     };
 
     return account_snapshot(b->collected, memory, ledger, &options, ret_snapshot);
@@ -134,6 +138,7 @@ static int read_now(Books *b, HostMemory **ret_memory)
         r = account_name_domains(memory, b->collected);
     if (r == 0)
         *ret_memory = TAKE_PTR(memory);
+    b->unwritable = false;
     return r;
 }
 
@@ -196,6 +201,39 @@ static int on_expiry(sd_event_source *source, uint64_t time, void *userdata)
         return 0;
     (void)sd_event_source_set_time(b->expiry, clock_us(CLOCK_BOOTTIME) + EXPIRY_AGAIN_US);
     return sd_event_source_set_enabled(b->expiry, SD_EVENT_ONESHOT);
+}
+
+static const char *advice(int r)
+{
+    switch (r) {
+    case -ENOSPC:
+    case -EDQUOT:
+    case -EFBIG:
+        return "make room there";
+    case -ENOENT:
+        return "the directory is gone: make it again, and restart numad-xend";
+    default:
+        return "see what is wrong there";
+    }
+}
+
+char *books_explain(const Books *b, int r)
+{
+    char *text = NULL;
+    int n;
+
+    if (r == -ENOMEM)
+        return strdup("not enough memory");
+    if (r == -ESTALE)
+        return strdup("the host has other nodes than a moment ago: ask again");
+    if (r == -ENODATA && !b->collected)
+        return strdup("the host has not been read yet: ask again");
+    if (b->unwritable)
+        n = asprintf(&text, "the ledger cannot be written to %s: %s: %s", ledger_store_directory(b->store),
+                     strerror(-r), advice(r));
+    else
+        n = asprintf(&text, "the host's memory cannot be read: %s", strerror(-r));
+    return n < 0 ? NULL : text;
 }
 
 void books_hold(Books *b, bool held)

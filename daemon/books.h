@@ -50,3 +50,5 @@ int books_read_any(Books *books, HostMemory **ret_memory);
 int books_account(Books *books, Ledger *ledger, const HostMemory *memory, Snapshot **ret_snapshot);
 /* The ledger takes the old one's place: on the disk, then for all to see. Negative: nothing has changed. */
 int books_adopt(Books *books, Ledger *ledger, const HostMemory *memory);
+/* What a negative result of the above means, and what to do. Owned; NULL when memory is short. */
+char *books_explain(const Books *books, int r);

@@ -16,6 +16,7 @@
 struct LedgerStore {
     State *state;
     char *directory;
+    char *lost;          /* NULL: the ledger was not */
     LedgerOrigin origin; /* owned */
 };
 
@@ -50,9 +51,12 @@ static char *name_host(const char *host)
 
 /* --- what the disk has --- */
 
-static void set_aside(LedgerStore *store, const char *why)
+#define UNKNOWN "what was promised before is not known, and may be promised again"
+
+/* 0 or -ENOMEM. */
+static int set_aside(LedgerStore *store, const char *why)
 {
-    int r = state_set_aside(store->state, LEDGER_FILE);
+    int r = state_set_aside(store->state, LEDGER_FILE), n;
 
     if (r < 0)
         log_errno(LOG_WARNING, r, "%s/" LEDGER_FILE ": %s; it cannot be set aside: %m; starting without reservations",
@@ -60,6 +64,11 @@ static void set_aside(LedgerStore *store, const char *why)
     else
         log_warning("%s/" LEDGER_FILE ": %s; it is " LEDGER_FILE ".bad now, starting without reservations",
                     store->directory, why);
+    n = asprintf(&store->lost, "%s/" LEDGER_FILE ": %s: " UNKNOWN "%s", store->directory, why,
+                 r < 0 ? "; the file cannot be set aside" : "; the file is " LEDGER_FILE ".bad there now");
+    if (n < 0)
+        store->lost = NULL;
+    return n < 0 ? -ENOMEM : 0;
 }
 
 /* 0: *ret_text is what the file has, or NULL: there is none to be read, which has been logged. Or -ENOMEM. */
@@ -71,12 +80,10 @@ static int read_text(LedgerStore *store, char **ret_text, size_t *ret_size)
         return r;
     *ret_text = NULL;
     if (r == STATE_E_ODD)
-        set_aside(store, "is a link, no file, or one that others can write");
-    else if (r == -EFBIG)
-        set_aside(store, "is larger than a ledger can be");
-    else if (r != -ENOENT)
-        set_aside(store, strerror(-r));
-    return 0;
+        return set_aside(store, "is a link, no file, another user's, or one that others can write");
+    if (r == -EFBIG)
+        return set_aside(store, "is larger than a ledger can be");
+    return r == -ENOENT ? 0 : set_aside(store, strerror(-r));
 }
 
 /* *ret_ledger stays NULL when there is none that is of use. */
@@ -92,8 +99,8 @@ static int load(LedgerStore *store, Ledger **ret_ledger)
     if (r < 0)
         return r;
     if (r == LEDGER_FILE_E_REFUSED)
-        set_aside(store, why);
-    else if (r == LEDGER_FILE_E_FOREIGN)
+        return set_aside(store, why);
+    if (r == LEDGER_FILE_E_FOREIGN)
         log_info("%s/" LEDGER_FILE ": %s; starting without reservations", store->directory, why);
     else if ((*ret_ledger)->n > 0)
         log_info("%s/" LEDGER_FILE ": %zu reservation%s", store->directory, (*ret_ledger)->n, plural((*ret_ledger)->n));
@@ -146,10 +153,21 @@ LedgerStore *ledger_store_free(LedgerStore *store)
         return NULL;
     state_free(store->state);
     free(store->directory);
+    free(store->lost);
     free((char *)store->origin.boot_id);
     free((char *)store->origin.host);
     free(store);
     return NULL;
+}
+
+const char *ledger_store_lost(const LedgerStore *store)
+{
+    return store->lost;
+}
+
+const char *ledger_store_directory(const LedgerStore *store)
+{
+    return store->directory;
 }
 
 int ledger_store_save(LedgerStore *store, const Ledger *ledger)

@@ -15,6 +15,9 @@ typedef struct LedgerStore LedgerStore;
  * had, or an empty one. 0 or negative; it has logged why.
  */
 int ledger_store_open(const char *directory, const char *host, LedgerStore **ret_store, Ledger **ret_ledger);
+/* Why the reservations of before are not known, for a person: the file was of no use. NULL: nothing was lost. */
+const char *ledger_store_lost(const LedgerStore *store);
+const char *ledger_store_directory(const LedgerStore *store);
 LedgerStore *ledger_store_free(LedgerStore *store); /* takes NULL, returns NULL */
 /* On the disk when it returns 0; negative: the old one still is there. */
 int ledger_store_save(LedgerStore *store, const Ledger *ledger);

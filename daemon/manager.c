@@ -79,6 +79,8 @@ static void log_new_warnings(const Snapshot *new, const Snapshot *old)
 
         if (old && warning_list_has_item(&old->warnings, warning->code, warning->text))
             continue;
+        if (warning->code == WARNING_LEDGER_LOST) /* ledger-store.c has logged it */
+            continue;
         snprintf(field, sizeof(field), "NUMAD_XEN_WARNING=%s", warning_code_to_text(warning->code));
         log_field(LOG_WARNING, field, "%s: %s", warning_code_to_text(warning->code), warning->text);
     }

@@ -35,10 +35,10 @@ static void sort_calls(CallList *list)
     }
 }
 
-static void fail_rest(PlacerBatch *batch, int error)
+static void fail_rest(PlacerBatch *batch, int r, const Books *books)
 {
     for (; batch->cursor < batch->calls.n; batch->cursor++)
-        batch->calls.items[batch->cursor]->error = error;
+        placer_call_fail_books(batch->calls.items[batch->cursor], r, books);
 }
 
 void batch_begin(PlacerBatch *batch, CallList *calls, Books *books)
@@ -53,7 +53,7 @@ void batch_begin(PlacerBatch *batch, CallList *calls, Books *books)
     if (r == 0)
         r = books_account(books, batch->ledger, batch->memory, &batch->snapshot);
     if (r < 0)
-        fail_rest(batch, r);
+        fail_rest(batch, r, books);
     books_hold(books, true);
 }
 
@@ -190,10 +190,10 @@ static void make_good(PlacerBatch *batch, Books *books)
     for (size_t i = 0; r < 0 && i < batch->calls.n; i++) {
         PlacerCall *call = batch->calls.items[i];
 
-        if (!call->reservation)
-            continue;
-        call->reservation = reservation_unref(call->reservation);
-        call->error = r;
+        if (call->reservation) {
+            call->reservation = reservation_unref(call->reservation);
+            placer_call_fail_books(call, r, books);
+        }
     }
 }
 

@@ -35,6 +35,16 @@ void placer_call_fail(PlacerCall *call, int error, const char *format, ...)
     call->error = r < 0 ? -ENOMEM : error;
 }
 
+void placer_call_fail_books(PlacerCall *call, int r, const Books *books)
+{
+    _cleanup_free_ char *why = books_explain(books, r);
+
+    if (why)
+        placer_call_fail(call, r, "%s", why);
+    else
+        call->error = -ENOMEM;
+}
+
 static uint64_t left_ms(const Reservation *reservation)
 {
     return (sub_saturating(reservation->expires_us, clock_us(CLOCK_BOOTTIME)) + 999) / 1000;
@@ -44,7 +54,7 @@ void placer_call_tell(PlacerCall *call)
 {
     const PlacerOutcome outcome = {
         .error = call->error,
-        .why = call->error > 0 ? call->why : NULL,
+        .why = call->error ? call->why : NULL,
         .reservation = call->reservation,
         .placement = call->placement,
         .expires_ms = call->reservation ? left_ms(call->reservation) : 0,

@@ -26,8 +26,10 @@ struct PlacerCall {
 PlacerCall *placer_call_free(PlacerCall *call); /* takes NULL, returns NULL */
 DEFINE_CLEANUP(PlacerCall *, placer_call_free)
 
-/* Sets the outcome: `error`, and a text where it is a PLACER_E_*. */
+/* Sets the outcome: `error`, PLACER_E_* or negative, and what is told of it. */
 void placer_call_fail(PlacerCall *call, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The books could not be read or changed: -errno r, with what they say of it. */
+void placer_call_fail_books(PlacerCall *call, int r, const Books *books);
 /* Tells it, unless cancelled, and frees the call. */
 void placer_call_tell(PlacerCall *call);
 

@@ -7,6 +7,7 @@
 #include "log.h"
 #include "turn.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,7 +75,26 @@ static bool may_change(const PlacerCall *call, const Reservation *reservation)
     return call->uid == 0 || call->uid == geteuid() || call->uid == reservation->uid;
 }
 
-static void explain_change(PlacerCall *call, int r)
+/* Why the domain is not the reservation's. */
+static void explain_other(PlacerCall *call, const Ledger *ledger)
+{
+    const Reservation *own = ledger_find(ledger, call->token), *other = ledger_find_domain(ledger, call->domid);
+
+    if (own && own->state == RESERVATION_COMMITTED)
+        placer_call_fail(call, PLACER_E_INVALID, "domid: reservation %s is the placement of domain %" PRIu32 " already",
+                         call->token, own->domid);
+    else if (other && other != own)
+        placer_call_fail(call, PLACER_E_INVALID,
+                         "domid: domain %u has the placement of another reservation, %s: release the one that it does "
+                         "not need",
+                         (unsigned)call->domid, other->token);
+    else
+        placer_call_fail(call, PLACER_E_INVALID,
+                         "domid: domain %u is not the one of reservation %s: it has another UUID, or was there before",
+                         (unsigned)call->domid, call->token);
+}
+
+static void explain_change(PlacerCall *call, int r, const Books *books)
 {
     switch (r) {
     case LEDGER_E_UNKNOWN_TOKEN:
@@ -88,13 +108,10 @@ static void explain_change(PlacerCall *call, int r)
         placer_call_fail(call, PLACER_E_UNKNOWN_DOMAIN, "there is no domain %u", (unsigned)call->domid);
         break;
     case LEDGER_E_OTHER_DOMAIN:
-        placer_call_fail(call, PLACER_E_INVALID,
-                         "domid: domain %u is not the one of reservation %s: it has another UUID or placement, or the "
-                         "reservation another domain",
-                         (unsigned)call->domid, call->token);
+        explain_other(call, books_ledger(books));
         break;
     default:
-        call->error = r;
+        placer_call_fail_books(call, r, books);
     }
 }
 
@@ -127,7 +144,7 @@ static void change(Placer *p, PlacerCall *call)
     int r = make_change(p, call);
 
     if (r != 0)
-        explain_change(call, r);
+        explain_change(call, r, p->books);
     placer_call_tell(call);
 }
 

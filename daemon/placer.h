@@ -30,7 +30,7 @@ typedef struct PlacerSettings {
 
 typedef struct PlacerOutcome {
     int error;                      /* 0, PLACER_E_*, or negative */
-    const char *why;                /* for a person; NULL with 0 and with a negative error */
+    const char *why;                /* for a person; NULL with 0, and with an error of which no more is known */
     const Reservation *reservation; /* of a placement */
     const Placement *placement;     /* of a placement */
     uint64_t expires_ms;            /* of a placement: left of its time */

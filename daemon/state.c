@@ -68,8 +68,10 @@ static int open_directory(const char *path, int *ret_fd, char **ret_why)
     if (fd < 0 || fstat(fd, &st) < 0)
         return explain(-errno, ret_why, "%s: %s", path, strerror(errno));
     if (st.st_uid != geteuid())
-        return explain(-EPERM, ret_why, "%s: belongs to user %u, and this is user %u: give it to him, or name another",
-                       path, (unsigned)st.st_uid, (unsigned)geteuid());
+        return explain(
+            -EPERM, ret_why,
+            "%s: belongs to user %u, and numad-xend runs as user %u: chown it to that one, or name another directory",
+            path, (unsigned)st.st_uid, (unsigned)geteuid());
     if (others_write(&st))
         return explain(-EPERM, ret_why, "%s: others may write to it: chmod go-w it, when you know what is in it", path);
     *ret_fd = fd;

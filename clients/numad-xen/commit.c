@@ -20,6 +20,6 @@ int commit_run(const Command *command, Globals *globals, int argc, char **argv)
     }
     r = feed_commit(&feed, arguments.items[0], (uint32_t)domid);
     if (r != 0)
-        report("commit: %s", feed_error(&feed));
+        feed_report(&feed, r, "commit");
     return r;
 }

@@ -126,6 +126,17 @@ static void check_warnings(CheckList *checks, const HostView *host, const Doctor
                    broken ? broken : "everything that was asked was answered");
 }
 
+/* Whether numad-xend knows what was promised before it started; nothing to say of where all is well. */
+static void check_ledger(CheckList *checks, const HostView *host)
+{
+    _cleanup_free_ char *lost = doctor_warnings_of(host, "ledger-lost");
+
+    if (lost)
+        check_list_add(checks, "ledger", false,
+                       "see that domains which wait to be built still fit; numad-xend's next start forgets it", "%s",
+                       lost);
+}
+
 static void check_names(CheckList *checks, const StatusView *view)
 {
     size_t unnamed = 0;
@@ -166,6 +177,7 @@ void doctor_check_status(CheckList *checks, const StatusView *view, int64_t now,
         check_fresh(checks, view, now, advice);
     check_features(checks, &view->host);
     check_warnings(checks, &view->host, advice);
+    check_ledger(checks, &view->host);
     check_names(checks, view);
     check_low(checks, view);
     doctor_check_topology(checks, view);

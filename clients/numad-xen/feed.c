@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "feed.h"
 
+#include "report.h"
+
 #include "lib/core/hostdesc-write.h"
 #include "lib/core/hostdesc.h"
 #include "lib/core/hwlocxml.h"
@@ -24,6 +26,14 @@ void feed_done(Feed *feed)
 const char *feed_error(const Feed *feed)
 {
     return feed->error ? feed->error : "not enough memory";
+}
+
+void feed_report(const Feed *feed, int status, const char *command)
+{
+    if (status == STATUS_NO_DAEMON || status == STATUS_NOT_PERMITTED)
+        report("%s", feed_error(feed));
+    else
+        report("%s: %s", command, feed_error(feed));
 }
 
 static int exit_status_of(int r)

@@ -30,6 +30,8 @@ int feed_connect(Feed *feed);
 /* The daemon's version. Not for a host description. 0 or an exit status. */
 int feed_read_version(Feed *feed, char **ret_version);
 const char *feed_error(const Feed *feed);
+/* Reports it; the command is named where it is about what the command asked, and not about the way to the daemon. */
+void feed_report(const Feed *feed, int status, const char *command);
 
 /* Parts that feeds share. A host description's snapshot: 0 or an exit status. */
 int feed_seal(Feed *feed, Snapshot **ret_snapshot);

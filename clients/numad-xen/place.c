@@ -13,7 +13,7 @@
 
 static int fail(Feed *feed, int status)
 {
-    report("place: %s", feed_error(feed));
+    feed_report(feed, status, "place");
     return status;
 }
 

@@ -13,6 +13,6 @@ int release_run(const Command *command, Globals *globals, int argc, char **argv)
         return r == OPTION_END ? STATUS_DONE : r;
     r = feed_release(&feed, arguments.items[0]);
     if (r != 0)
-        report("release: %s", feed_error(&feed));
+        feed_report(&feed, r, "release");
     return r;
 }

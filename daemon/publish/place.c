@@ -62,6 +62,7 @@ static void forget(PlaceCall *call)
     call_free(call);
 }
 
+/* A system's errno has no name on the bus: "No space left on device" is not NoFit. */
 static int answer_error(sd_bus_message *call, int error, const char *why)
 {
     static const BusError names[] = {
@@ -74,7 +75,8 @@ static int answer_error(sd_bus_message *call, int error, const char *why)
     };
 
     if (error < 0)
-        return sd_bus_reply_method_errnof(call, error, "nothing was changed: %s", strerror(-error));
+        return sd_bus_reply_method_errorf(call, SD_BUS_ERROR_FAILED, "nothing was changed: %s",
+                                          why ? why : strerror(-error));
     if (error == PLACER_E_DENIED)
         return sd_bus_reply_method_errorf(call, SD_BUS_ERROR_ACCESS_DENIED, "%s", why);
     return bus_reply_error(call, names[error], "%s", why);

@@ -66,15 +66,20 @@ static bool is_lost(int r)
     return false;
 }
 
+/*
+ * An error that came has a name, and only those above mean something: sd-bus makes errnos of others (EACCES of Failed,
+ * ENOSPC of System.Error.ENOSPC) that would tell of the caller what is the daemon's own trouble. One without a name is
+ * this process's.
+ */
 static int errno_of_failure(int r, const sd_bus_error *error)
 {
     int named = error && error->name ? errno_of_name(error->name) : 0;
 
-    if (named)
-        return named;
+    if (error && error->name)
+        return named ? named : EIO;
     if (is_lost(r))
         return ENOTCONN;
-    return r < 0 ? -r : EIO;
+    return r == -ENOMEM || r == -ETIMEDOUT || r == -EINVAL ? -r : EIO;
 }
 
 static char *make_text(const char *format, const char *a, const char *b)
@@ -157,7 +162,7 @@ int bus_error_explain(int r, const sd_bus_error *error, BusPlace place, char **r
         *ret_text = make_text("numad-xend is of another version than this client: %s", said, NULL);
         break;
     default:
-        *ret_text = make_text("numad-xend: %s", said ? said : strerror(number), NULL);
+        *ret_text = make_text("numad-xend: %s", said ? said : strerror(r < 0 ? -r : number), NULL);
         break;
     }
     return -number;

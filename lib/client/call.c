@@ -106,8 +106,7 @@ int client_call(numadx_client *client, int r, sd_bus_message *call, uint64_t pat
     if (r < 0)
         return client_fail_call(client, r, NULL, patience_usec);
     if (sd_bus_message_is_method_error(answer, NULL))
-        return client_fail_call(client, -sd_bus_message_get_errno(answer), sd_bus_message_get_error(answer),
-                                patience_usec);
+        return client_fail_call(client, -EIO, sd_bus_message_get_error(answer), patience_usec);
     if (!sd_bus_message_has_signature(answer, types))
         return client_fail_answer(client, sd_bus_message_get_member(call), -EBADMSG);
     *ret_answer = TAKE_PTR(answer);

@@ -138,17 +138,24 @@ EXPORT int numadx_gather(numadx_client *client, char **ret_json)
 
 EXPORT int numadx_get_version(numadx_client *client, char **ret_version)
 {
-    _cleanup_bus_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
-    uint64_t start = now_usec();
+    _cleanup_message_ sd_bus_message *message = NULL, *answer = NULL;
+    const char *version;
     int r;
 
     if (!client->bus)
         return client_fail_call(client, -ENOTCONN, NULL, ANSWER_USEC);
-    do { /* a signal that is handled ends sd-bus' wait */
-        sd_bus_error_free(&error);
-        r = sd_bus_get_property_string(client->bus, BUS_NAME, BUS_PATH, BUS_INTERFACE, "Version", &error, ret_version);
-    } while (r == -EINTR && now_usec() - start < ANSWER_USEC);
-    return r < 0 ? client_fail_call(client, r, &error, ANSWER_USEC) : 0;
+    r = sd_bus_message_new_method_call(client->bus, &message, BUS_NAME, BUS_PATH, "org.freedesktop.DBus.Properties",
+                                       "Get");
+    if (r >= 0)
+        r = sd_bus_message_append(message, "ss", BUS_INTERFACE, "Version");
+    r = client_call(client, r, message, ANSWER_USEC, "v", &answer);
+    if (r < 0)
+        return r;
+    r = sd_bus_message_read(answer, "v", "s", &version);
+    if (r < 0)
+        return client_fail_answer(client, "Get", r);
+    *ret_version = strdup(version);
+    return *ret_version ? 0 : client_fail(client, -ENOMEM, NULL);
 }
 
 EXPORT void numadx_domains_free(numadx_domain *domains, size_t n)

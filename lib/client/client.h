@@ -27,7 +27,6 @@ struct numadx_client {
 
 DEFINE_CLEANUP(sd_bus_message *, sd_bus_message_unref)
 #define _cleanup_message_ _cleanup_(sd_bus_message_unref_p)
-#define _cleanup_bus_error_ _cleanup_(sd_bus_error_free)
 
 /* A place's decision waits for others' requests and may one day wait for a person; all else is answered at once. */
 #define DECISION_USEC (30 * 1000000ull)

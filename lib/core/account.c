@@ -240,6 +240,14 @@ static void promise_load(Snapshot *s, const Snapshot *base)
     }
 }
 
+/* The derived snapshot's warnings are its own. */
+static int copy_warnings(Snapshot *s, const Snapshot *base, const char *ledger_lost)
+{
+    int r = warning_list_add_all(&s->warnings, &base->warnings);
+
+    return r == 0 && ledger_lost ? warning_list_add(&s->warnings, WARNING_LEDGER_LOST, "%s", ledger_lost) : r;
+}
+
 int account_snapshot(Snapshot *base, const HostMemory *given, Ledger *ledger, const AccountOptions *options,
                      Snapshot **ret_snapshot)
 {
@@ -260,11 +268,14 @@ int account_snapshot(Snapshot *base, const HostMemory *given, Ledger *ledger, co
     s->base = snapshot_ref(base->base ? base->base : base);
     s->nodes = NULL;
     s->n_nodes = 0;
+    s->warnings = (WarningList){0};
     s->generation = options->generation;
     s->time_us = options->time_us;
     s->boottime_us = options->boottime_us;
     s->ledger = ledger_ref(ledger);
     r = copy_nodes(s, base);
+    if (r == 0)
+        r = copy_warnings(s, base, options->ledger_lost);
     if (r == 0)
         r = fill_nodes(s, memory, options);
     if (r < 0)

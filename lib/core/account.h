@@ -22,6 +22,7 @@ typedef struct AccountOptions {
     int64_t time_us;      /* as Snapshot.time_us */
     uint64_t boottime_us; /* CLOCK_BOOTTIME, now: what TTLs are held against */
     uint64_t headroom;    /* bytes of each node that are not to be promised; HEADROOM_AUTO */
+    const char *ledger_lost; /* text of a warning ledger-lost; NULL: there is none */
 } AccountOptions;
 
 /* The numbers that the snapshot itself has. NULL when memory is short. */

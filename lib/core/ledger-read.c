@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "ledger-file.h"
 #include "ledger-parts.h"
+#include "text.h"
 #include "uuid.h"
 
 #include <string.h>
@@ -344,10 +345,19 @@ static int read_ledger(JsonReader *reader, json_object *top, Ledger **ret_ledger
     return r;
 }
 
+/* Of a text that is not looked at any further. */
+static size_t count_reservations(json_object *top)
+{
+    json_object *array = json_member(top, "reservations");
+
+    return json_object_is_type(array, json_type_array) ? json_object_array_length(array) : 0;
+}
+
 /* Whether it is of this format, and of this host and boot. */
 static int check_origin(JsonReader *reader, json_object *top, const LedgerOrigin *origin)
 {
     const char *format = NULL, *boot_id = NULL, *host = NULL;
+    size_t n;
     int r = json_read_string(reader, &(JsonPath){.key = "format"}, json_member(top, "format"), &format);
 
     if (r == 0 && strcmp(format, "numad-xen-ledger/1") != 0)
@@ -358,10 +368,11 @@ static int check_origin(JsonReader *reader, json_object *top, const LedgerOrigin
         r = json_read_string(reader, &(JsonPath){.key = "host"}, json_member(top, "host"), &host);
     if (r != 0)
         return r;
+    n = count_reservations(top);
     if (strcmp(boot_id, origin->boot_id) != 0)
-        r = json_refuse(reader, NULL, "is of another boot, %s", boot_id);
+        r = json_refuse(reader, NULL, "is of another boot, %s: %zu reservation%s dropped", boot_id, n, plural(n));
     else if (strcmp(host, origin->host) != 0)
-        r = json_refuse(reader, NULL, "is of another host, %s", host);
+        r = json_refuse(reader, NULL, "is of another host, %s: %zu reservation%s dropped", host, n, plural(n));
     return r == JSON_E_REFUSED ? LEDGER_FILE_E_FOREIGN : r;
 }
 

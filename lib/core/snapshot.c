@@ -44,6 +44,7 @@ static void free_own(Snapshot *s)
     for (size_t i = 0; i < s->n_nodes; i++)
         free(s->nodes[i].free_chunks);
     free(s->nodes);
+    warning_list_done(&s->warnings);
     ledger_unref(s->ledger);
 }
 
@@ -59,7 +60,6 @@ static void free_shared(Snapshot *s)
         free(s->devices[i].pci);
     for (size_t i = 0; i < s->n_domains; i++)
         domain_row_done(&s->domains[i].row);
-    warning_list_done(&s->warnings);
     bitmap_done(&s->online);
     free(s->xen_version);
     free(s->cpus);

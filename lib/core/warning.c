@@ -20,6 +20,7 @@ static const char *const code_texts[_WARNING_MAX] = {
     [WARNING_NOT_PERMITTED] = "not-permitted",
     [WARNING_FREE_ABOVE_SIZE] = "free-above-size",
     [WARNING_SOURCE_FAILED] = "source-failed",
+    [WARNING_LEDGER_LOST] = "ledger-lost",
 };
 
 const char *warning_code_to_text(WarningCode code)
@@ -65,6 +66,15 @@ int warning_list_add(WarningList *list, WarningCode code, const char *format, ..
     list->items = items;
     items[list->n++] = (Warning){.code = code, .text = TAKE_PTR(text)};
     return 0;
+}
+
+int warning_list_add_all(WarningList *list, const WarningList *from)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < from->n; i++)
+        r = warning_list_add(list, from->items[i].code, "%s", from->items[i].text);
+    return r;
 }
 
 bool warning_list_has(const WarningList *list, WarningCode code)

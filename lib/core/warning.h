@@ -19,6 +19,7 @@ typedef enum WarningCode {
     WARNING_NOT_PERMITTED,
     WARNING_FREE_ABOVE_SIZE,
     WARNING_SOURCE_FAILED, /* a read failed for another reason: what it brings is null or old */
+    WARNING_LEDGER_LOST,   /* what was promised before this start is not known */
     _WARNING_MAX,
 } WarningCode;
 
@@ -41,6 +42,9 @@ int warning_list_add(WarningList *list, WarningCode code, const char *format, ..
     __attribute__((format(printf, 3, 4)));
 bool warning_list_has_item(const WarningList *list, WarningCode code, const char *text);
 bool warning_list_has(const WarningList *list, WarningCode code);
+
+/* Adds all of the other list. 0 or -ENOMEM. */
+int warning_list_add_all(WarningList *list, const WarningList *from);
 
 /* That the hypervisor lacks what tells domains' memory by node; the same words for a real host and its capture. */
 int warning_patch_missing(WarningList *list);

@@ -154,11 +154,13 @@ def test_no_daemon(tap, world):
     commands = (PLACE, (*PLACE, "--dry-run"), ("reservations",), ("reservations", "--json"), ("commit", "a" * 32, "1"),
                 ("release", "a" * 32))
     for command in commands:
-        fails(tap, run(*command, "--bus", world.address), 4, ["is not running"], f"{command[0]}: no daemon")
-        fails(tap, run(*command, "--bus", f"unix:path={world.directory}/nothing"), 4, ["cannot reach"], f"{command[0]}: no bus")
+        fails(tap, run(*command, "--bus", world.address), 4, ["numad-xen: numad-xend is not running"], f"{command[0]}: no daemon")
+        fails(tap, run(*command, "--bus", f"unix:path={world.directory}/nothing"), 4, ["numad-xen: cannot reach"], f"{command[0]}: no bus")
     for answer, exit_status in ((Refusal(DENIED, "only root may"), 5), (Refusal(DBUS + "NoReply", "gone"), 4), (("u", [7]), 1),
                                 (("sa{sv}", ["x", []]), 1), (("sa{sv}", ["a" * 32, [("nodes", ("s", "x"))]]), 1),
-                                (Refusal(ERROR + "Unsupported", "no"), 1), (Refusal(DBUS + "UnknownMethod", "no"), 1)):
+                                (Refusal(ERROR + "Unsupported", "no"), 1), (Refusal(DBUS + "UnknownMethod", "no"), 1),
+                                (Refusal("System.Error.ENOSPC", "full"), 1), (Refusal(DBUS + "Failed", "full"), 1),
+                                (Refusal(ERROR + "NoFit", "full"), 3)):
         with FakeDaemon(world.address, {"Place": answer}):
             out = run(*PLACE, "--bus", world.address)
             tap.ok(out.returncode == exit_status and not out.stdout and out.stderr.startswith("numad-xen: "),

@@ -75,12 +75,18 @@ def test_silence(tap, world):
             tap.ok(4.5 < seconds < 15, f"{what}: a daemon that says nothing is given 5 s", seconds)
 
 
+# What a daemon's own trouble is called: it says nothing about the caller or the host's room.
+SYSTEM_ERRORS = (*(f"System.Error.{name}" for name in ("ENOSPC", "EPERM", "EACCES", "ENOENT", "EBUSY", "ENOTCONN", "ETIMEDOUT")),
+                 *(DBUS + name for name in ("Failed", "FileNotFound", "IOError")))
+
+
 def test_errors(tap, world):
     cases = {OURS + "UnknownDomain": "ENOENT", OURS + "Unsupported": "EOPNOTSUPP", OURS + "InvalidRequest": "EINVAL",
              OURS + "LimitReached": "EBUSY", OURS + "NoFit": "ENOSPC", OURS + "UnknownToken": "ENOKEY",
              OURS + "Expired": "EKEYEXPIRED", DBUS + "AccessDenied": "EACCES", DBUS + "NoReply": "ETIMEDOUT",
              DBUS + "ServiceUnknown": "ENOTCONN", DBUS + "Spawn.ExecFailed": "ENOTCONN",
-             "org.freedesktop.systemd1.NoSuchUnit": "ENOTCONN", DBUS + "UnknownMethod": "ENOSYS"}
+             "org.freedesktop.systemd1.NoSuchUnit": "ENOTCONN", DBUS + "UnknownMethod": "ENOSYS",
+             **dict.fromkeys((*SYSTEM_ERRORS, "org.example.ENOSPC", "org.example.NoFit"), "EIO")}
     for name, errno_name in cases.items():
         with FakeDaemon(world.address, {"GetDomainMemory": Refusal(name, "the reason")}):
             answer, _ = ask(world.address, "memory", 1)
@@ -98,7 +104,7 @@ def test_nonsense(tap, world):
             answer, _ = ask(world.address, what)
             tap.ok(answer.startswith("EBADMSG: "), f"{what}: an answer of another type is EBADMSG", answer)
         answer, _ = ask(world.address, "version")
-        tap.ok(": numad-xend: " in answer, "a version of another type is an error", answer)
+        tap.ok(answer.startswith("EBADMSG: "), "a version of another type is EBADMSG", answer)
     with FakeDaemon(world.address, {"ListDomains": ("a(usst)", [[]]), "GetDomainMemory": ("a(ut)", [[]])}):
         tap.equal(ask(world.address, "domains")[0], "", "no domains are no domains")
         tap.equal(ask(world.address, "memory", 3)[0], "", "no memory is no memory")
@@ -161,6 +167,7 @@ def test_placing_errors(tap, world):
     cases = {OURS + "NoFit": "ENOSPC", OURS + "InvalidRequest": "EINVAL", OURS + "UnknownToken": "ENOKEY",
              OURS + "Expired": "EKEYEXPIRED", OURS + "LimitReached": "EBUSY", OURS + "UnknownDomain": "ENOENT",
              DBUS + "AccessDenied": "EACCES"}
+    cases.update(dict.fromkeys(SYSTEM_ERRORS, "EIO"))
     for name, errno_name in cases.items():
         with FakeDaemon(world.address, dict.fromkeys(("Place", "Explain", "Commit", "Release"), Refusal(name, "the reason"))):
             for what in (["place"], ["explain"], ["commit", TOKEN, 1], ["release", TOKEN]):

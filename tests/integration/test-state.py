@@ -9,6 +9,8 @@ from placing import *  # noqa: F403
 
 PV = {"vcpus": 1, "memory": 100 * MIB, "type": "pv"}
 LEDGER = "ledger.json"
+NUMAD_XEN = str(os.environ.get("NUMAD_XEN") or BUILD / "numad-xen")
+FAILED = "org.freedesktop.DBus.Error.Failed"
 FAST = "[daemon]\ninterval_ms = 100\n"
 
 
@@ -138,6 +140,9 @@ def survives(tap, world, what, make, kept=None, logged=True):
         return None
     with world.connect() as bus:
         tap.equal(list(reservations(bus)), [kept] if kept else [], f"{what}: {'is taken' if kept else 'starts empty'}")
+        lost = [w["text"] for w in status(bus)["host"]["warnings"] if w["code"] == "ledger-lost"]
+        tap.ok(bool(lost) == (logged and not kept) and all(str(world.state() / LEDGER) in s and "not known" in s for s in lost),
+               f"{what}: the status warns", lost)
         if logged:
             said = [line for line in daemon.log().splitlines() if "ledger" in line and not line.endswith(" reservation")]
             tap.ok(bool(said) != bool(kept) and all(len(s) < 600 and s.isprintable() for s in said), f"{what}: the log", daemon.log())
@@ -145,6 +150,7 @@ def survives(tap, world, what, make, kept=None, logged=True):
         stop(world, daemon, signal.SIGKILL)
         daemon = start_daemon(world)
         tap.equal(set(reservations(bus)), {token, *([kept] if kept else [])}, f"{what}: and what is reserved then is kept")
+        tap.ok("ledger-lost" not in [w["code"] for w in status(bus)["host"]["warnings"]], f"{what}: the next start does not warn")
     stop(world, daemon)
     return daemon
 
@@ -177,7 +183,50 @@ def test_foreign(tap, world):
     daemon = start_daemon(world, host=other)
     with world.connect() as bus:
         tap.equal(reservations(bus), {}, "another host's")
+    said = [line for line in daemon.log().splitlines() if LEDGER in line]
+    tap.ok(len(said) == 1 and "another host" in said[0] and "1 reservation dropped" in said[0], "which the log tells, once", daemon.log())
     stop(world, daemon)
+
+
+def test_warning_stays(tap, world):
+    """What is not known any more is told until the next start, in every snapshot, and by doctor."""
+    warns = lambda bus: [w["code"] for w in status(bus)["host"]["warnings"]].count("ledger-lost")
+    (world.state() / LEDGER).write_bytes(b"{")
+    daemon = start_daemon(world, FAST)
+    with world.connect() as bus:
+        tap.ok(warns(bus) == 1 and wait_for_generation(bus, 3) and warns(bus) == 1, "a collection keeps the warning")
+        token, _ = place(bus, **PV)
+        tap.equal(warns(bus), 1, "a decision, too")
+        daemon.signal(signal.SIGHUP)
+        tap.ok(wait_for_generation(bus, 5) and warns(bus) == 1, "and SIGHUP")
+        out = subprocess.run([NUMAD_XEN, "doctor", "--bus", world.address], capture_output=True, text=True)
+        tap.ok(LEDGER in out.stdout and out.returncode == 1, "doctor tells of it", out)
+    stop(world, daemon)
+    start_daemon(world)
+    with world.connect() as bus:
+        tap.equal((warns(bus), list(reservations(bus))), (0, [token]), "the next start does not")
+
+
+def test_node_goes(tap, world):
+    """SIGHUP to a host without the node of a reservation: it stays until its time is over, and does no harm."""
+    path = pathlib.Path(world.host(four_nodes(), "changing.json"))
+    daemon = start_daemon(world, FAST, path)
+    with world.connect() as bus:
+        token, _ = place(bus, nodes=[3], strict=True, ttl_ms=4000, **PV)
+        less = four_nodes()
+        less.update(nodes=[{**node, "distances": node["distances"][:2]} for node in less["nodes"][:2]], domains=[
+            {**d, "total_pages": sum(d["node_pages"][:2]), "node_pages": d["node_pages"][:2],
+             "vcpus": [{"hard": "0-3", "soft": "0-3"}]} for d in less["domains"][:2]])
+        path.write_text(json.dumps(less))
+        daemon.signal(signal.SIGHUP)
+        tap.ok(wait_for(lambda: len(status(bus)["nodes"]) == 2, 5), "the node is gone", daemon.log())
+        tap.equal(list(reservations(bus)), [token], "the reservation stays")
+        for command in ("status", "reservations"):
+            out = subprocess.run([NUMAD_XEN, command, "--bus", world.address], capture_output=True, text=True)
+            tap.ok(out.returncode == 0 and token[:20] in out.stdout, f"{command} shows it", out)
+        other, _ = place(bus, **PV)
+        release(bus, other)
+        tap.ok(wait_for(lambda: not reservations(bus), 10) and daemon.running(), "its time ends it", daemon.log())
 
 
 def swap_link(path, target, data):
@@ -309,13 +358,16 @@ def test_directories(tap, world):
     world.processes.remove(daemon)
 
 
-def refuses_to_place(tap, bus, daemon, what):
+def refuses_to_place(tap, world, bus, daemon, what, directory):
     """Place fails cleanly: nothing is promised, nothing changes, the daemon lives."""
     before = lasting(bus)
-    name, text = failure(place, bus, **PV)
-    tap.ok(name and name not in (NOFIT, INVALID), f"{what}: Place fails", (name, text))
-    tap.ok(lasting(bus) == before, f"{what}: and nothing is reserved", lasting(bus))
     token = next(iter(reservations(bus)))
+    for name, text in (failure(place, bus, **PV), failure(release, bus, token), failure(commit, bus, token, 7)):
+        tap.ok(name == FAILED and text.startswith(f"nothing was changed: the ledger cannot be written to {directory}: "),
+               f"{what}: the failure names the directory", (name, text))
+    out = subprocess.run([NUMAD_XEN, "place", "--vcpus", "1", "--memory", "1M", "--bus", world.address], capture_output=True, text=True)
+    tap.ok(out.returncode == 1 and str(directory) in out.stderr, f"{what}: for the tool it is no lack of room", out)
+    tap.ok(lasting(bus) == before, f"{what}: and nothing is reserved", lasting(bus))
     tap.ok(failure(release, bus, token)[0] and lasting(bus) == before, f"{what}: nor released", lasting(bus))
     tap.ok(failure(commit, bus, token, 7)[0] and lasting(bus) == before, f"{what}: nor committed", lasting(bus))
     tap.ok(daemon.running() and wait_for_generation(bus, 2), f"{what}: the daemon goes on", daemon.log())
@@ -336,7 +388,7 @@ def test_file_size_limit(tap, world):
     with world.connect() as bus:
         place(bus, **PV)
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))
-        refuses_to_place(tap, bus, daemon, "files are too small")
+        refuses_to_place(tap, world, bus, daemon, "files are too small", world.state())
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         works_again(tap, world, bus, daemon, "files are too small")
 
@@ -359,7 +411,7 @@ def test_full_disk(tap, world):
             with contextlib.suppress(OSError), open(directory / "filler", "wb", buffering=0) as filler:
                 while filler.write(bytes(4096)):
                     pass
-            refuses_to_place(tap, bus, daemon, "a full disk")
+            refuses_to_place(tap, world, bus, daemon, "a full disk", directory)
             said = [line for line in daemon.log().splitlines() if "No space left" in line]
             tap.ok(len(said) == 1 and "ledger" in said[0], "a full disk: the log tells, once", daemon.log())
             (directory / "filler").unlink()
@@ -386,9 +438,9 @@ def test_gone(tap, world):
     with world.connect() as bus:
         place(bus, **PV)
         shutil.rmtree(world.state())
-        refuses_to_place(tap, bus, daemon, "a directory that is gone")
+        refuses_to_place(tap, world, bus, daemon, "a directory that is gone", world.state())
     stop(world, daemon)
 
 
-run_tests(test_restart, test_first_status, test_time_goes_on, test_domain_meanwhile, test_damaged, test_foreign, test_odd_files,
+run_tests(test_restart, test_first_status, test_time_goes_on, test_domain_meanwhile, test_damaged, test_warning_stays, test_foreign, test_node_goes, test_odd_files,
           test_files, test_second, test_directories, test_file_size_limit, test_full_disk, test_read_only, test_gone)

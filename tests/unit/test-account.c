@@ -108,6 +108,29 @@ static void test_spare(void **state)
     assert_int_equal(named->spare, (1000 - 1 - 100) * MIB); /* those of nodes are no less outstanding */
 }
 
+/* A derived snapshot's warnings are the base's and one more; one derived from it has them, too, whoever lives longer.
+ */
+static void test_warnings(void **state)
+{
+    AccountOptions lost = options;
+    Snapshot *base = host(HOST("", "")), *s = NULL, *next = NULL;
+    size_t n = base->warnings.n;
+    Ledger *ledger = ledger_new();
+
+    assert_true(n > 0);
+    lost.ledger_lost = "100% \"lost\"";
+    assert_int_equal(account_snapshot(base, NULL, ledger, &lost, &s), 0);
+    assert_int_equal(base->warnings.n, n);
+    assert_false(warning_list_has(&base->warnings, WARNING_LEDGER_LOST));
+    assert_int_equal(account_snapshot(s, NULL, ledger, &lost, &next), 0);
+    snapshot_unref(base);
+    snapshot_unref(s);
+    ledger_unref(ledger);
+    assert_int_equal(next->warnings.n, n + 1);
+    assert_true(warning_list_has_item(&next->warnings, WARNING_LEDGER_LOST, lost.ledger_lost));
+    snapshot_unref(next);
+}
+
 /* A description may tell what is claimed in all, and of no domain whose it is. */
 static void test_claims_of_nobody(void **state)
 {
@@ -243,9 +266,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),   cmocka_unit_test(test_spare), cmocka_unit_test(test_claims_of_nobody),
-        cmocka_unit_test(test_fragments), cmocka_unit_test(test_fresh), cmocka_unit_test(test_lifetime),
-        cmocka_unit_test(test_load),      cmocka_unit_test(test_names),
+        cmocka_unit_test(test_numbers),          cmocka_unit_test(test_spare),     cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_claims_of_nobody), cmocka_unit_test(test_fragments), cmocka_unit_test(test_fresh),
+        cmocka_unit_test(test_lifetime),         cmocka_unit_test(test_load),      cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,8 +131,10 @@ static void test_foreign(void **state)
         LedgerOrigin origin;
         const char *why;
     } cases[] = {
-        {{.boot_id = "another", .host = "xen"}, "is of another boot, 11111111-2222-3333-4444-555555555555"},
-        {{.boot_id = "11111111-2222-3333-4444-555555555555", .host = "/h.json"}, "is of another host, xen"},
+        {{.boot_id = "another", .host = "xen"},
+         "is of another boot, 11111111-2222-3333-4444-555555555555: 5 reservations dropped"},
+        {{.boot_id = "11111111-2222-3333-4444-555555555555", .host = "/h.json"},
+         "is of another host, xen: 5 reservations dropped"},
     };
     _cleanup_(ledger_unref_p) Ledger *ledger = some_ledger();
     size_t size = 0;

@@ -190,7 +190,7 @@ static void test_other_host(void **state)
     save_some("xen");
     put("host.json", "{}");
     assert_string_equal(found(in_base("host.json")), "");
-    assert_logged("ledger.json: is of another host, xen; starting without reservations");
+    assert_logged("ledger.json: is of another host, xen: 2 reservations dropped; starting without reservations");
     assert_false(is_there("s/ledger.json.bad"));
     save_some(in_base("host.json"));
     assert_string_equal(found("xen"), "");
@@ -268,12 +268,12 @@ static void test_set_aside(void **state)
         void (*make)(void);
         const char *said;
     } cases[] = {
-        {make_link, "ledger.json: is a link, no file, or one that others can write; it is ledger.json.bad now"},
+        {make_link, "is a link, no file, another user's, or one that others can write; it is ledger.json.bad now"},
         {make_fifo, "ledger.json: is a link, no file"},
         {make_directory, "ledger.json: is a link, no file"},
         {make_huge, "ledger.json: is larger than a ledger can be; it is ledger.json.bad now"},
         {make_empty, "ledger.json: not JSON: line 1, column 1: the text ends too early; it is ledger.json.bad now"},
-        {make_others, "ledger.json: is a link, no file, or one that others can write"},
+        {make_others, "ledger.json: is a link, no file, another user's, or one that others can write"},
         {make_text, "ledger.json: not JSON: line 2, column 1: a comma or } is missing"},
     };
 
@@ -288,6 +288,30 @@ static void test_set_aside(void **state)
         assert_true(is_there("s/ledger.json.bad"));
         save_some("xen");
         assert_string_equal(found("xen"), "1p 2c3");
+    }
+}
+
+/* What the store tells of it, until it is opened again. */
+static void test_lost(void **state)
+{
+    LedgerStore *store = NULL;
+
+    save_some("xen");
+    put("s/ledger.json", "damaged");
+    ledger_unref(open_store("xen", &store));
+    assert_non_null(ledger_store_lost(store));
+    assert_non_null(strstr(ledger_store_lost(store), "s/ledger.json: not JSON: "));
+    assert_non_null(strstr(ledger_store_lost(store), "is not known"));
+    assert_non_null(strstr(ledger_store_lost(store), "ledger.json.bad"));
+    ledger_store_free(store);
+    for (int i = 0; i < 2; i++) { /* none, and another host's */
+        ledger_unref(open_store("xen", &store));
+        assert_null(ledger_store_lost(store));
+        ledger_store_free(store);
+        if (i == 0) {
+            put("host.json", "{}");
+            save_some(in_base("host.json"));
+        }
     }
 }
 
@@ -309,9 +333,9 @@ static void test_not_set_aside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_keeps),      TEST(test_save_again),        TEST(test_directories),   TEST(test_bad_directory),
-        TEST(test_second),     TEST(test_second_after_kill), TEST(test_other_host),    TEST(test_same_host),
-        TEST(test_other_boot), TEST(test_set_aside),         TEST(test_not_set_aside),
+        TEST(test_keeps),      TEST(test_save_again),        TEST(test_directories), TEST(test_bad_directory),
+        TEST(test_second),     TEST(test_second_after_kill), TEST(test_other_host),  TEST(test_same_host),
+        TEST(test_other_boot), TEST(test_set_aside),         TEST(test_lost),        TEST(test_not_set_aside),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void test_others_directory(void **state)
         skip_because("only root can give a directory away");
     assert_int_equal(mkdir(in_base("s"), 0700), 0);
     assert_int_equal(chown(in_base("s"), NOBODY, NOBODY), 0);
-    assert_not_opened(in_base("s"), -EPERM, "belongs to user 65534, and this is user 0");
+    assert_not_opened(in_base("s"), -EPERM, "belongs to user 65534, and numad-xend runs as user 0: chown it");
 }
 
 /* --- the lock --- */
