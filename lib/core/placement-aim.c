@@ -16,6 +16,10 @@ uint64_t growth_memory(const PlacementSearch *q)
 
 uint64_t growth_room(const PlacementSearch *q)
 {
+    uint32_t all = q->growth.level == LEVEL_CORES ? q->all.room : q->all.cpus;
+
+    if (q->apart && (all >= q->request.vcpus || q->growth.level == LEVEL_CPUS))
+        return 0;
     if (q->growth.level == LEVEL_CPUS)
         return q->n_allowed;
     return q->growth.level == LEVEL_MEMORY ? 0 : q->request.vcpus;

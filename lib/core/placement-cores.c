@@ -28,7 +28,7 @@ static void count_cores(PlacementSearch *q)
     }
 }
 
-int search_find_cpus(PlacementSearch *q)
+static int find_node_cpus(PlacementSearch *q)
 {
     const Snapshot *s = q->snapshot;
     bool partly = q->threads > 1;
@@ -55,6 +55,24 @@ int search_find_cpus(PlacementSearch *q)
         if (q->cpus[id].cpus)
             q->cpus[id].cores = q->cpus[id].room = s->nodes[id].cores;
     return 0;
+}
+
+int search_find_cpus(PlacementSearch *q)
+{
+    int r = find_node_cpus(q);
+
+    for (nodeid_t id = 0; r == 0 && id < q->snapshot->n_nodes; id++) {
+        const CpuSum *own = &q->cpus[id];
+
+        if (own->cpus == 0)
+            continue;
+        q->all.cores += own->cores;
+        q->all.cpus += own->cpus;
+        q->all.room += own->room;
+        q->all.load += own->load;
+    }
+    q->apart = q->request.has_nodes && q->request.has_cpus && q->all.cpus == q->n_allowed;
+    return r;
 }
 
 /* For qsort(): a CPU with what it is sorted by. */
@@ -201,6 +219,8 @@ static int find_answer_cpus(PlacementSearch *q)
 
         r = bitmap_or(&q->answer_cpus, &q->snapshot->nodes[site->id].local);
     }
+    if (r == 0 && v->away)
+        r = bitmap_or(&q->answer_cpus, &q->allowed);
     q->answer_words = q->answer_cpus.n_words;
     while (q->answer_words > 0 && !q->answer_cpus.words[q->answer_words - 1])
         q->answer_words--;

@@ -93,6 +93,7 @@ typedef struct Verdict {
     uint64_t distance_sum;              /* of all ordered pairs; of one node, its own */
     CpuSum cpus;
     bool extended; /* CPUs of attached nodes are used beside the nodes' own */
+    bool away;     /* all CPUs that were asked for are used, as those near the memory do not suffice */
     bool even;
     bool scrubbed;            /* no node's part needs memory that waits to be scrubbed */
     bool scrubbing;           /* it would do if its memory were scrubbed */
@@ -173,6 +174,8 @@ struct PlacementSearch {
 
     Bitmap allowed;
     uint32_t n_allowed;
+    bool apart;   /* nodes and CPUs were asked for: its CPUs need not be near its memory */
+    CpuSum all;   /* of all CPUs that are allowed */
     bool flat;    /* the distances say nothing: 10 and 20 */
     bool chunked; /* of some node the free chunks are known */
     nodeid_t near;

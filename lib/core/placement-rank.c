@@ -46,6 +46,9 @@ static void judge_cpus(PlacementSearch *q, const uint16_t *members, size_t n, Ve
     v->extended = v->cpus.room < vcpus && q->n_attached > 0;
     if (v->extended)
         set_sum_cpus(q, members, n, true, &v->cpus);
+    v->away = q->apart && v->cpus.room < vcpus && (q->all.room >= vcpus || v->cpus.cpus < vcpus);
+    if (v->away)
+        v->cpus = q->all;
     if (v->cpus.room >= vcpus)
         v->level = LEVEL_CORES;
     else if (v->cpus.cpus >= vcpus)
@@ -162,7 +165,7 @@ static bool is_crowded(const CpuSum *sum)
 }
 
 /* Both have as many nodes, so that sums stand for means. */
-static int compare_distance(const Verdict *a, const Verdict *b)
+static int compare_distance(bool apart, const Verdict *a, const Verdict *b)
 {
     int r = a->level == LEVEL_MEMORY ? compare(a->cpu_distance, b->cpu_distance) : 0;
 
@@ -170,7 +173,9 @@ static int compare_distance(const Verdict *a, const Verdict *b)
         r = compare(a->near, b->near);
     if (r == 0)
         r = compare(a->worst, b->worst);
-    return r ? r : compare(a->distance_sum, b->distance_sum);
+    if (r == 0)
+        r = compare(a->distance_sum, b->distance_sum);
+    return r || !apart ? r : compare(a->cpu_distance, b->cpu_distance);
 }
 
 static int compare_balance(const Verdict *a, const Verdict *b)
@@ -204,7 +209,7 @@ bool set_is_better(const PlacementSearch *q, const Verdict *a, const uint16_t *m
     int r = compare(a->n, b->n);
 
     if (r == 0)
-        r = compare_distance(a, b);
+        r = compare_distance(q->apart, a, b);
     if (r == 0) /* Xen takes other nodes' memory before it takes what is not scrubbed */
         r = compare(b->scrubbed, a->scrubbed);
     if (r == 0)

@@ -54,7 +54,7 @@ static void add_fit(Text *text, const PlacementSearch *q)
     add_nodes(text, q, q->answer.members, v->n);
     text_add(text, v->n == 1 ? " has room for " : " together have room for ");
     add_size(text, q->ask.memory);
-    if (v->level != LEVEL_MEMORY)
+    if (v->level != LEVEL_MEMORY && !v->away)
         text_printf(text, " and %" PRIu32 " vCPU%s", q->request.vcpus, plural(q->request.vcpus));
     text_add(text, ", then ");
     add_size(text, v->left);
@@ -128,6 +128,8 @@ static void add_caveats(Text *text, const PlacementSearch *q)
 
     if (is_beside_asked(q))
         text_add(text, "; the nodes asked for do not suffice, so others are added");
+    if (v->away)
+        text_add(text, "; its vCPUs go to the CPUs asked for, and these are not all near its memory");
     if (v->level == LEVEL_THREADS)
         text_printf(text, "; nowhere are there cores for %" PRIu32 " vCPU%s, so threads are counted", vcpus,
                     plural(vcpus));

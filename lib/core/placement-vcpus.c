@@ -61,7 +61,7 @@ static int place_together(PlacementSearch *q, Placement *placement)
     int r = bitmap_copy(new_set(placement, &hard), &q->allowed);
 
     soft = hard;
-    if (r == 0 && prefers_nodes(q))
+    if (r == 0 && prefers_nodes(q) && !q->answer.verdict.away)
         r = answer_cpus(q, new_set(placement, &soft));
     if (r == 0 && q->request.strict)
         hard = soft;
@@ -73,7 +73,7 @@ static int place_together(PlacementSearch *q, Placement *placement)
 
 /* One node's part of the vCPUs; with threads, of the guest's cores. */
 typedef struct Part {
-    const Site *site;
+    const Site *site; /* NULL: all CPUs that are allowed, wherever the memory is */
     uint32_t cores, n;
     uint64_t rest; /* what the division by cores left over */
 } Part;
@@ -179,23 +179,38 @@ static int core_set(const PlacementSearch *q, const Core *core, const Bitmap *cp
     return r;
 }
 
-/* vCPUs from *vcpu on: the part's guest cores, one host core each, and all once before one twice. */
+static uint32_t count_in(const PlacementSearch *q, const Core *core, const Bitmap *cpus)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < core->n; i++)
+        n += bitmap_isset(cpus, q->by_core[core->first + i]);
+    return n;
+}
+
+/*
+ * vCPUs from *vcpu on: the part's guest cores, one host core each, and all once before one twice. A guest core with
+ * more threads than the host core has gets as many host cores as it needs.
+ */
 static int place_cores(PlacementSearch *q, Placement *placement, const Part *part, uint32_t hard, const Bitmap *cpus,
                        size_t *vcpu)
 {
     _cleanup_free_ char *buffer = new_array(q->n_cores, sizeof(CoreChoice));
     CoreChoice *choices = (CoreChoice *)(void *)buffer;
     uint32_t first = (uint32_t)placement->n_sets;
-    size_t n = choices ? choose_cores(q, cpus, choices) : 0;
+    size_t n = choices ? choose_cores(q, cpus, choices) : 0, end = *vcpu + (size_t)part->n * q->threads;
+    size_t begin = *vcpu;
     int r = choices ? 0 : -ENOMEM;
 
-    for (uint32_t i = 0; r == 0 && i < part->n; i++) {
-        uint32_t soft = first + (uint32_t)(i % n);
+    end = MIN(end, placement->n_vcpus);
+    for (size_t i = 0; r == 0 && *vcpu < end; i++) {
+        Core *core = choices[i % n].core;
+        uint32_t soft = first + (uint32_t)(i % n), whole = q->threads - (uint32_t)((*vcpu - begin) % q->threads);
 
-        choices[i % n].core->used++;
+        core->used++;
         if (i < n)
-            r = core_set(q, choices[i].core, cpus, new_set(placement, &soft));
-        for (uint32_t t = 0; t < q->threads && *vcpu < placement->n_vcpus; t++)
+            r = core_set(q, core, cpus, new_set(placement, &soft));
+        for (uint32_t t = MIN(whole, count_in(q, core, cpus)); t > 0 && *vcpu < end; t--)
             placement->vcpus[(*vcpu)++] = (PlacedVcpu){.hard = hard, .soft = soft};
     }
     return r;
@@ -205,7 +220,7 @@ static int place_part(PlacementSearch *q, Placement *placement, const Part *part
 {
     _cleanup_bitmap_ Bitmap cpus = {0};
     uint32_t own = hard;
-    int r = site_cpus(q, part->site, q->answer.verdict.extended, &cpus);
+    int r = part->site ? site_cpus(q, part->site, q->answer.verdict.extended, &cpus) : bitmap_copy(&cpus, &q->allowed);
 
     if (r == 0 && (q->request.strict || q->threads == 1))
         r = bitmap_copy(new_set(placement, &own), &cpus);
@@ -223,13 +238,16 @@ static int place_part(PlacementSearch *q, Placement *placement, const Part *part
 static int place_divided(PlacementSearch *q, Placement *placement)
 {
     const Verdict *v = &q->answer.verdict;
-    _cleanup_free_ char *buffer = new_array(v->n, sizeof(Part));
+    size_t n = v->away ? 1 : v->n;
+    _cleanup_free_ char *buffer = new_array(n, sizeof(Part));
     Part *parts = (Part *)(void *)buffer;
     uint32_t hard = 0, units = (q->request.vcpus + q->threads - 1) / q->threads;
     size_t vcpu = 0;
     int r = parts ? 0 : -ENOMEM;
 
-    for (size_t i = 0; r == 0 && i < v->n; i++) {
+    if (r == 0 && v->away)
+        parts[0] = (Part){.cores = v->cpus.cores};
+    for (size_t i = 0; r == 0 && !v->away && i < n; i++) {
         uint16_t member = q->answer.members[i];
         CpuSum sum;
 
@@ -240,8 +258,8 @@ static int place_divided(PlacementSearch *q, Placement *placement)
         r = bitmap_copy(new_set(placement, &hard), &q->allowed);
     if (r < 0)
         return r;
-    divide(parts, v->n, units);
-    for (size_t i = 0; r == 0 && i < v->n; i++)
+    divide(parts, n, units);
+    for (size_t i = 0; r == 0 && i < n; i++)
         if (parts[i].n > 0)
             r = place_part(q, placement, &parts[i], hard, &vcpu);
     return r;
@@ -250,7 +268,7 @@ static int place_divided(PlacementSearch *q, Placement *placement)
 int search_place_vcpus(PlacementSearch *q, Placement *placement)
 {
     const Verdict *v = &q->answer.verdict;
-    bool divided = prefers_nodes(q) && (q->threads > 1 || (q->request.strict && v->n > 1));
+    bool divided = prefers_nodes(q) && (q->threads > 1 || (q->request.strict && v->n > 1 && !v->away));
 
     placement->n_vcpus = q->request.vcpus;
     placement->vcpus = new_array(placement->n_vcpus, sizeof(*placement->vcpus));

@@ -8,6 +8,8 @@ static const char *check_sets(const Oracle *o, const Placement *p)
     _cleanup_bitmap_ Bitmap local = {0};
 
     oracle_cpus(o, &p->nodes, &local);
+    if (oracle_is_away(o, &p->nodes))
+        MUST(bitmap_copy(&local, &o->allowed) == 0);
     for (size_t i = 0; i < p->n_vcpus; i++) {
         const Bitmap *hard, *soft;
 
@@ -74,17 +76,42 @@ static const char *check_division(const Oracle *o, const Placement *p)
     return NULL;
 }
 
-/* The vCPUs of one guest core have the same host core. */
+/* Of the guest core that begins at the vCPU: on how many host cores, one after the other. */
+static unsigned count_runs(const Oracle *o, const Placement *p, size_t first)
+{
+    unsigned runs = 0;
+
+    for (size_t i = first; i < p->n_vcpus && i < first + o->request->threads_per_core; i++)
+        runs += i == first || !bitmap_equal(&p->sets[p->vcpus[i].soft], &p->sets[p->vcpus[i - 1].soft]);
+    return runs;
+}
+
+static unsigned cores_of_home(const Oracle *o, const Placement *p, size_t vcpu)
+{
+    _cleanup_bitmap_ Bitmap one = {0}, cpus = {0};
+
+    MUST(bitmap_set(&one, home_of(o, p, vcpu)) == 0);
+    oracle_cpus(o, &one, &cpus);
+    return oracle_cores(o, &cpus, 1);
+}
+
+/* The vCPUs of one guest core have the same host core, or the next one when that has no more threads. */
 static const char *check_siblings(const Oracle *o, const Placement *p)
 {
+    unsigned on_core = 0;
+
     for (size_t i = 0; i < p->n_vcpus; i++) {
         const Bitmap *soft = &p->sets[p->vcpus[i].soft];
-        size_t first = i - i % o->request->threads_per_core;
+        const Bitmap *before = i % o->request->threads_per_core ? &p->sets[p->vcpus[i - 1].soft] : NULL;
+        bool same = before && bitmap_equal(soft, before);
 
         if (oracle_cores(o, soft, 1) != 1)
             return say("vCPU %zu: more than one core", i);
-        if (!bitmap_equal(soft, &p->sets[p->vcpus[first].soft]))
+        if (before && !same && on_core < bitmap_weight(before))
             return say("vCPU %zu: not with its sibling", i);
+        if (same && on_core >= bitmap_weight(soft) && home_of(o, p, i) != NODE_NONE && cores_of_home(o, p, i) > 1)
+            return say("vCPU %zu: more than its core has threads", i);
+        on_core = same ? on_core + 1 : 1;
     }
     return NULL;
 }
@@ -102,8 +129,9 @@ static const char *check_cores(const Oracle *o, const Placement *p)
             return NULL;
         for (size_t i = 0; i < p->n_vcpus; i += o->request->threads_per_core)
             if (home_of(o, p, i) == node) {
-                n_guest++;
-                MUST(bitmap_or(&used, &p->sets[p->vcpus[i].soft]) == 0);
+                n_guest += count_runs(o, p, i);
+                for (size_t k = i; k < p->n_vcpus && k < i + o->request->threads_per_core; k++)
+                    MUST(bitmap_or(&used, &p->sets[p->vcpus[k].soft]) == 0);
             }
         n_host = oracle_cores(o, &used, 1);
         if (n_host != MIN(n_guest, oracle_cores(o, &cpus, 1)))
@@ -118,7 +146,7 @@ static const char *check_division_of(const Oracle *o, const Placement *p)
     const char *fault = NULL;
 
     oracle_cpus(o, &p->nodes, &local);
-    if (bitmap_isempty(&local) || place_case_policy(o->place) == POLICY_ANY)
+    if (bitmap_isempty(&local) || oracle_is_away(o, &p->nodes) || place_case_policy(o->place) == POLICY_ANY)
         return NULL;
     if (!is_divided(o, p)) {
         for (size_t i = 1; i < p->n_vcpus; i++)
@@ -142,7 +170,8 @@ static const char *check_near_memory(const Oracle *o, const Placement *p)
     _cleanup_bitmap_ Bitmap local = {0};
 
     oracle_cpus(o, &p->nodes, &local);
-    if (place_case_policy(o->place) == POLICY_ANY || o->request->vcpus > bitmap_weight(&local))
+    if (place_case_policy(o->place) == POLICY_ANY || o->request->vcpus > bitmap_weight(&local) ||
+        oracle_is_away(o, &p->nodes))
         return NULL;
     for (size_t i = 0; i < p->n_vcpus; i++) {
         const Bitmap *soft = &p->sets[p->vcpus[i].soft];

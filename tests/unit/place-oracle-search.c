@@ -36,6 +36,25 @@ unsigned oracle_cores(const Oracle *o, const Bitmap *cpus, unsigned threads)
     return n;
 }
 
+static bool is_apart(const Oracle *o)
+{
+    BITMAP_FOREACH (cpu, &o->allowed)
+        if (o->snapshot->cpus[cpu].node == ROW_INVALID) /* nobody knows where it is */
+            return false;
+    return o->request->has_nodes && o->request->has_cpus;
+}
+
+bool oracle_is_away(const Oracle *o, const Bitmap *set)
+{
+    unsigned threads = MAX(o->request->threads_per_core, 1u);
+    _cleanup_bitmap_ Bitmap cpus = {0};
+
+    oracle_cpus(o, set, &cpus);
+    if (!is_apart(o) || o->request->vcpus <= oracle_cores(o, &cpus, threads))
+        return false;
+    return o->request->vcpus <= oracle_cores(o, &o->allowed, threads) || o->request->vcpus > bitmap_weight(&cpus);
+}
+
 bool oracle_fits_cpus(const Oracle *o, const Bitmap *set, OracleLevel level)
 {
     _cleanup_bitmap_ Bitmap cpus = {0};
@@ -43,6 +62,8 @@ bool oracle_fits_cpus(const Oracle *o, const Bitmap *set, OracleLevel level)
     if (level == LEVEL_MEMORY)
         return true;
     oracle_cpus(o, set, &cpus);
+    if (oracle_is_away(o, set))
+        MUST(bitmap_copy(&cpus, &o->allowed) == 0);
     if (level == LEVEL_THREADS) { /* of more vCPUs than may be used at all, all that may be used */
         unsigned need = o->request->strict ? o->request->vcpus : MIN(o->request->vcpus, bitmap_weight(&o->allowed));
 
@@ -81,6 +102,11 @@ static void score_distances(const Oracle *o, const Bitmap *set, OracleScore *sco
         }
     }
     score->mean = pairs ? sum / pairs : 10;
+    score->to_cpus = is_apart(o) ? DISTANCE_NONE : 0;
+    for (unsigned cpu = 0; is_apart(o) && cpu < o->snapshot->n_cpus; cpu++)
+        BITMAP_FOREACH (node, set)
+            if (bitmap_isset(&o->allowed, cpu))
+                score->to_cpus = MIN(score->to_cpus, oracle_distance(o, o->snapshot->cpus[cpu].node, node));
 }
 
 static bool has_device(const Snapshot *s, nodeid_t node)
@@ -101,8 +127,12 @@ void oracle_score(const Oracle *o, const Bitmap *set, unsigned supply, OracleSco
     *ret = (OracleScore){.count = bitmap_weight(set)};
     score_distances(o, set, ret);
     oracle_cpus(o, set, &cpus);
+    if (oracle_is_away(o, set))
+        MUST(bitmap_copy(&cpus, &o->allowed) == 0);
+    for (nodeid_t node = 0; node < s->n_nodes; node++)
+        if (oracle_is_away(o, set) ? bitmap_weight_and(&s->nodes[node].cpus, &o->allowed) > 0 : bitmap_isset(set, node))
+            load += s->nodes[node].vcpus + s->nodes[node].promised_vcpus;
     BITMAP_FOREACH (node, set) {
-        load += s->nodes[node].vcpus + s->nodes[node].promised_vcpus;
         available += place_case_available(o->place, node);
         ret->with_device += has_device(s, node);
         ret->dirty += s->nodes[node].dirty == VALUE_UNKNOWN ? 0 : s->nodes[node].dirty;
@@ -154,6 +184,8 @@ int oracle_compare(const Oracle *o, const OracleScore *a, const OracleScore *b, 
         r = (a->worst > b->worst) - (a->worst < b->worst);
     if (r == 0)
         r = compare_numbers(a->mean, b->mean);
+    if (r == 0)
+        r = (a->to_cpus > b->to_cpus) - (a->to_cpus < b->to_cpus);
     return r || !whole ? r : compare_balance(o, a, b);
 }
 

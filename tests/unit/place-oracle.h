@@ -62,13 +62,16 @@ bool oracle_interleaves(const Oracle *oracle);
 typedef enum OracleLevel { LEVEL_CORES, LEVEL_THREADS, LEVEL_MEMORY, _LEVELS } OracleLevel;
 void oracle_cpus(const Oracle *oracle, const Bitmap *set, Bitmap *cpus); /* local to the set's memory, and allowed */
 unsigned oracle_cores(const Oracle *oracle, const Bitmap *cpus, unsigned threads); /* threads of each core, at most */
+/* Where nodes and CPUs are asked for: the CPUs near the set do not suffice, and so it runs on all that are allowed. */
+bool oracle_is_away(const Oracle *oracle, const Bitmap *set);
 bool oracle_fits_cpus(const Oracle *oracle, const Bitmap *set, OracleLevel level);
 
 typedef struct OracleScore {
     unsigned count;
     uint32_t near, worst;
     double mean;
-    bool scrubbed; /* no node's part is of memory that is dirty */
+    uint32_t to_cpus; /* from the nearest CPU; 0 where nodes and CPUs are not both asked for */
+    bool scrubbed;    /* no node's part is of memory that is dirty */
     double vcpus_per_core;
     uint64_t left;
     unsigned with_device;

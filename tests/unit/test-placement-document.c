@@ -103,8 +103,8 @@ static void test_refusal(void **state)
         {{8, 512 * MIB, PV, .strict = true}, "node 0 has 2 cores for 8 vCPUs; node 1 has 2 cores for 8 vCPUs"},
         {{1, 1536 * MIB, PV, .strict = true, .nodes = "0"},
          "node 0 has 1.0G available, 513M short; node 1 is not among those asked for"},
-        {{1, 512 * MIB, PV, .strict = true, .nodes = "0", .cpus = "2"},
-         "node 0 has no CPU that it may use; node 1 is not among those asked for"},
+        {{1, 1536 * MIB, PV, .strict = true, .cpus = "0"},
+         "node 0 has 1.0G available, 513M short; node 1 has no CPU that it may use"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -18,6 +18,8 @@ static void test_memory_only(void **state)
         {{1, 4 * GIB, PV}, "nofit"}, /* there is room, but nobody asked for that kind */
         {{1, 4 * GIB, PV, .nodes = "2"}, "2=4096M, 1x 0-3/2-3"},
         {{2, 4 * GIB, PV, .nodes = "2", .strict = true}, "2=4096M, 2x 2-3/2-3"},
+        {{2, 4 * GIB, PV, .nodes = "2", .cpus = "0-1"}, "2=4096M, 2x 0-1/0-1"},
+        {{2, 4 * GIB, PV, .nodes = "2", .cpus = "0-1", .strict = true}, "2=4096M, 2x 0-1/0-1"},
         {{2, 8704 * MIB, PV, .nodes = "2"}, "1=1024M 2=7680M, 2x 0-3/2-3"},
         {{4, 8704 * MIB, PV, .nodes = "2"}, "0=1024M 2=7680M, 4x 0-3/0-3"},
     };

@@ -49,6 +49,10 @@ static void test_cores_before_threads(void **state)
         /* threads as asked for: siblings of a core, core by core */
         {{4, 512 * MIB, PV, .threads = 2}, "3=512M, 2x 0-15/12-13, 2x 0-15/14-15"},
         {{3, 512 * MIB, PV, .threads = 2}, "3=512M, 2x 0-15/12-13, 1x 0-15/14-15"},
+        /* a host's core takes as many threads as it has */
+        {{4, 512 * MIB, PV, .threads = 4}, "3=512M, 2x 0-15/12-13, 2x 0-15/14-15"},
+        {{3, 512 * MIB, PV, .threads = 3}, "3=512M, 2x 0-15/12-13, 1x 0-15/14-15"},
+        {{2, 512 * MIB, PV, .threads = 2, .cpus = "0,2"}, "0=512M, 1x 0,2/0, 1x 0,2/2"},
         /* more cores than there are: threads count */
         {{9, 512 * MIB, PV}, "1=172M 2=170M 3=170M, 9x 0-15/4-15"},
         /* more than the host has CPUs: not refused, and not pinned */
@@ -70,7 +74,14 @@ static void test_nodes(void **state)
         {{1, 1536 * MIB, PV, .nodes = "0", .strict = true}, "nofit"},
         /* asked for CPUs by number does not say where memory comes from, nor the other way round */
         {{2, 512 * MIB, PV, .nodes = "1", .cpus = "4-5"}, "1=512M, 2x 4-5/4-5"},
-        {{1, 512 * MIB, PV, .nodes = "1", .cpus = "0-3"}, "0=256M 1=256M, 1x 0-3/0-3"},
+        {{1, 512 * MIB, PV, .nodes = "1", .cpus = "0-3"}, "1=512M, 1x 0-3/0-3"},
+        {{1, 512 * MIB, PV, .nodes = "1", .cpus = "0-3", .strict = true}, "1=512M, 1x 0-3/0-3"},
+        {{4, 5 * GIB, PV, .nodes = "2-3", .cpus = "0-7", .strict = true}, "2=2560M 3=2560M, 4x 0-7/0-7"},
+        {{5, 512 * MIB, PV, .nodes = "1", .cpus = "0-3", .strict = true}, "nofit"},
+        {{2, 512 * MIB, PV, .nodes = "0-1", .cpus = "0-3"}, "0=512M, 2x 0-3/0-3"}, /* near, where both do */
+        {{2, 512 * MIB, PV, .nodes = "1", .cpus = "0-7"}, "1=512M, 2x 0-7/4-7"},
+        {{3, 512 * MIB, PV, .nodes = "1", .cpus = "0-7"}, "1=512M, 3x 0-7/0-7"}, /* four cores, here and there */
+        {{4, 512 * MIB, PV, .nodes = "1", .cpus = "8-11", .threads = 2}, "1=512M, 2x 8-11/8-9, 2x 8-11/10-11"},
         {{1, 512 * MIB, PV, .cpus = "0-7"}, "1=512M, 1x 0-7/4-7"}, /* inside the mask */
         {{1, 512 * MIB, PV, .nodes = "9"}, "invalid: nodes: there is no node 9"},
         {{1, 512 * MIB, PV, .cpus = "15-16"}, "invalid: cpus: there is no CPU 16: the highest is 15"},
