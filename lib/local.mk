@@ -48,6 +48,7 @@ libcore_la_SOURCES = \
 	lib/core/placement-parts.h \
 	lib/core/placement-rank.c \
 	lib/core/placement-reason.c \
+	lib/core/placement-refusal.c \
 	lib/core/placement-request.c lib/core/placement-request.h \
 	lib/core/placement-result.c \
 	lib/core/placement-sets.c \

@@ -83,6 +83,9 @@ typedef enum Level {
     _LEVEL_MAX
 } Level;
 
+/* Of which nodes evenly: those that were kept as each reaches all, or all. */
+typedef enum Spread { SPREAD_ALL, SPREAD_REACHING } Spread;
+
 /* What is known of one set: whether it fits, and what it is ranked by. */
 typedef struct Verdict {
     RefusedBy refused_by;
@@ -194,6 +197,7 @@ struct PlacementSearch {
     size_t n_base, n_pick;
     bool stage_begun, begun;
     size_t size; /* of what is picked next */
+    Spread spread;
     Growth growth;
     Found best[_LEVEL_MAX];
     Found answer;
@@ -258,8 +262,9 @@ int search_result(PlacementSearch *q, Placement **ret_placement);
 /* The CPUs of one site that the set it is in uses. */
 int site_cpus(const PlacementSearch *q, const Site *site, bool extended, Bitmap *cpus);
 
-/* placement-reason.c: *ret_text is owned. 0 or -ENOMEM. */
+/* placement-reason.c, placement-refusal.c: *ret_text is owned. 0 or -ENOMEM. */
 int search_reason(PlacementSearch *q, char **ret_text);
+void add_size(Text *text, uint64_t bytes);
 int search_refusal(PlacementSearch *q, char **ret_text);
 /* Why one node alone is not it. */
 void node_judge(PlacementSearch *q, nodeid_t id, Verdict *ret_verdict);

@@ -39,10 +39,10 @@ static size_t count_unreachable(PlacementSearch *q, size_t at)
     return n;
 }
 
-/* Drops the one that the fewest reach, until each reaches all. */
-static void drop_unreachable(PlacementSearch *q)
+/* Drops the one that the fewest reach, until each reaches all. False: they all did. */
+static bool drop_unreachable(PlacementSearch *q)
 {
-    for (;;) {
+    for (bool dropped = false;; dropped = true) {
         size_t most = 0, worst = 0;
 
         for (size_t i = 0; i < q->n_pick; i++) {
@@ -54,7 +54,7 @@ static void drop_unreachable(PlacementSearch *q)
             }
         }
         if (most == 0)
-            return;
+            return dropped;
         drop(q, worst);
     }
 }
@@ -89,12 +89,13 @@ static int try_even(PlacementSearch *q, const Stage *stage, bool *even)
 }
 
 /* Fewer and fewer nodes, until each can give as much as the others. 1: there is more to do. */
-static int search_even(PlacementSearch *q, const Stage *stage)
+static int search_even_down_to(PlacementSearch *q, const Stage *stage, size_t least_nodes, bool *ret_even)
 {
     bool even = false;
     int r = 0;
 
-    while (q->n_pick > 0) {
+    *ret_even = false;
+    while (q->n_pick >= least_nodes) {
         size_t least = find_least(q);
 
         if (q->work > SPREAD_WORK)
@@ -102,11 +103,28 @@ static int search_even(PlacementSearch *q, const Stage *stage)
         if (split_may_be_even(&q->ask, q->n_pick, q->sites[q->pick[least]].available))
             r = try_even(q, stage, &even);
         q->work += q->n_pick;
+        *ret_even = even;
         if (r < 0 || even)
             return r;
         drop(q, least);
     }
     return r;
+}
+
+/* Some of those that do not reach all may have more than what was kept: then of all nodes, by what they have alone. */
+static int search_even(PlacementSearch *q, const Stage *stage)
+{
+    bool even = false;
+    int r = 0;
+
+    if (q->spread == SPREAD_REACHING) {
+        r = search_even_down_to(q, stage, 2, &even);
+        if (r != 0 || even)
+            return r;
+        begin(q, stage);
+        q->spread = SPREAD_ALL;
+    }
+    return search_even_down_to(q, stage, 1, &even);
 }
 
 int search_spread(PlacementSearch *q, const Stage *stage)
@@ -119,7 +137,7 @@ int search_spread(PlacementSearch *q, const Stage *stage)
         q->begun = true;
         begin(q, stage);
         if (interleave && !(request->strict && request->has_nodes))
-            drop_unreachable(q);
+            q->spread = drop_unreachable(q) ? SPREAD_REACHING : SPREAD_ALL;
     }
     if (interleave && !stage->uneven && !request->has_nodes)
         return search_even(q, stage);

@@ -142,7 +142,7 @@ static void test_spare(void **state)
     _cleanup_(snapshot_unref_p) Snapshot *s = quoted_host(TWO);
     _cleanup_(placement_free_p) Placement *placement = NULL;
     _cleanup_free_ char *why = NULL, *fits = NULL;
-    const PlacementRequest request = {.vcpus = 1, .memory = 512 * MIB, .type = DOMAIN_TYPE_PV, .pool = ROW_NO_POOL};
+    PlacementRequest request = {.vcpus = 1, .memory = 512 * MIB, .type = DOMAIN_TYPE_PV, .pool = ROW_NO_POOL};
 
     s->spare = 513 * MIB;
     fits = answer_on(s, &(const Ask){1, 512 * MIB, PV});
@@ -151,6 +151,14 @@ static void test_spare(void **state)
     assert_int_equal(placement_evaluate(s, &request, &options, &placement, &why), PLACEMENT_E_NOFIT);
     assert_string_equal(why, "it needs 513M, and the host has 513M that is not claimed or promised; "
                              "node 0 has 1.0G available; node 1 has 2.0G available");
+    free(why);
+    placement_free(placement);
+    request.has_nodes = true;
+    assert_int_equal(bitmap_set(&request.nodes, 1), 0);
+    assert_int_equal(placement_evaluate(s, &request, &options, &placement, &why), PLACEMENT_E_NOFIT);
+    assert_string_equal(why, "it needs 513M, and the host has 513M that is not claimed or promised; "
+                             "node 1 has 2.0G available");
+    bitmap_done(&request.nodes);
 }
 
 static void test_reasons(void **state)
@@ -174,6 +182,86 @@ static void test_reasons(void **state)
         if (!strstr(told.placement->reason, cases[i].part))
             fail_msg("\"%s\", wanted \"%s\"", told.placement->reason, cases[i].part);
     }
+}
+
+/* Hosts that have what is asked for, but not as it would be best, and what a person is told of it. */
+#define EVEN(features, free, rest)                                                                          \
+    "{'format':'numad-xen-host/1','features':[" features "],'nodes':[{'size':8589934592,'free':8589934592," \
+    "'cpus':'0-1'},{'size':8589934592,'free':" free ",'cpus':'2-3'},{'size':8589934592,'free':" free        \
+    ",'cpus':'4-5'}]" rest "}"
+#define DIRTY "'node_extra':[{},{'dirty':671088640},{}]"
+#define DEVICE "'devices':[{'pci':'0000:af:00.0','node':2}]"
+
+static void test_told(void **state)
+{
+    static const struct {
+        const char *json;
+        Ask ask;
+        const char *part;
+    } cases[] = {
+        {EVEN("", "8589934592", ""),
+         {1, 2 * GIB, .type = DOMAIN_TYPE_HVM, .policy = POLICY_INTERLEAVE},
+         "its memory is spread as evenly as extents of 1 GiB can be"},
+        {EVEN("", "734003200", "," DEVICE),
+         {1, 1 * GIB, PV, .near = "0000:af:00.0"},
+         "device 0000:af:00.0 is on node 2, which has no room"},
+        {EVEN("", "734003200", "," DEVICE),
+         {1, 512 * MIB, PV, .nodes = "0", .near = "0000:af:00.0"},
+         "device 0000:af:00.0 is on node 2, which is not among those asked for"},
+        {EVEN("", "8589934592", ""),
+         {1, 512 * MIB, PV, .nodes = "0", .cpus = "2-3"},
+         "its vCPUs go to the CPUs asked for, and these are not all near its memory"},
+        {EVEN("", "734003200", ""),
+         {4, 1280 * MIB, .type = DOMAIN_TYPE_PVH, .nodes = "1-2", .strict = true},
+         "together they have enough, but not in extents of 1 GiB, which Xen would take elsewhere"},
+        {EVEN("'node-memory'", "734003200", "," DIRTY),
+         {1, 512 * MIB, PV, .nodes = "1", .strict = true},
+         "node 1 has 700M available, of which 640M is still being scrubbed: ask again soon"},
+        {EVEN("'node-memory'", "734003200", "," DIRTY),
+         {2, 1 * GIB, PV, .nodes = "1-2", .strict = true},
+         "together they have enough, but not all of it is scrubbed: ask again soon"},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        _cleanup_told_ Told told = tell(cases[i].json, &cases[i].ask, false);
+        const char *text = told.result == 0 ? told.placement->reason : told.why;
+
+        if (!strstr(text, cases[i].part))
+            fail_msg("\"%s\", wanted \"%s\"", text, cases[i].part);
+    }
+}
+
+/* Sets that were grown may not be the best there are: that is not said of them. */
+static void test_told_of_many(void **state)
+{
+    const Ask ask = {1, 4500 * MIB, PV};
+    _cleanup_text_ Text text = {0};
+    _cleanup_told_ Told told;
+
+    text_add(&text, "{'format':'numad-xen-host/1','nodes':[");
+    for (unsigned i = 0; i < 64; i++)
+        text_printf(&text, "%s{'size':1073741824,'free':1073741824,'cpus':'%u'}", i ? "," : "", i);
+    text_add(&text, "]}");
+    assert_false(text.failed);
+    told = tell(text.data, &ask, false);
+    assert_int_equal(told.result, 0);
+    assert_int_equal(told.placement->n_memory, 5);
+    assert_null(strstr(told.placement->reason, "no fewer"));
+    assert_non_null(
+        strstr(told.placement->reason, "; found by growing sets of near nodes, which are at a distance of 20"));
+}
+
+/* Nobody knows where the CPUs are. */
+static void test_told_of_cpus(void **state)
+{
+    static const char json[] = "{'format':'numad-xen-host/1','topology':["
+                               "{'cpu':0,'core':0,'socket':0,'node':4294967295},"
+                               "{'cpu':1,'core':1,'socket':0,'node':4294967295}],"
+                               "'nodes':[{'size':8589934592,'free':4294967296}]}";
+    _cleanup_told_ Told told = tell(json, &(const Ask){1, 1 * GIB, PV}, false);
+
+    assert_int_equal(told.result, 0);
+    assert_non_null(strstr(told.placement->reason, "it is not known on which nodes the CPUs are that it may use"));
 }
 
 static void test_extent_order(void **state)
@@ -236,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_document), cmocka_unit_test(test_candidates),      cmocka_unit_test(test_refused_by),
         cmocka_unit_test(test_refusal),  cmocka_unit_test(test_refusal_of_many), cmocka_unit_test(test_spare),
+        cmocka_unit_test(test_told),     cmocka_unit_test(test_told_of_many),    cmocka_unit_test(test_told_of_cpus),
         cmocka_unit_test(test_reasons),  cmocka_unit_test(test_extent_order),    cmocka_unit_test(test_steps),
     };
 
