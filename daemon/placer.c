@@ -81,13 +81,14 @@ static void explain_other(PlacerCall *call, const Ledger *ledger)
     const Reservation *own = ledger_find(ledger, call->token), *other = ledger_find_domain(ledger, call->domid);
 
     if (own && own->state == RESERVATION_COMMITTED)
-        placer_call_fail(call, PLACER_E_INVALID, "domid: reservation %s is the placement of domain %" PRIu32 " already",
-                         call->token, own->domid);
+        placer_call_fail(call, PLACER_E_INVALID,
+                         "domid: reservation %s is the placement of domain %" PRIu32 " already, and not of domain %u",
+                         call->token, own->domid, (unsigned)call->domid);
     else if (other && other != own)
         placer_call_fail(call, PLACER_E_INVALID,
-                         "domid: domain %u has the placement of another reservation, %s: release the one that it does "
-                         "not need",
-                         (unsigned)call->domid, other->token);
+                         "domid: domain %u has the placement of another reservation, %s: release %s when nothing else "
+                         "is to come for it",
+                         (unsigned)call->domid, other->token, call->token);
     else
         placer_call_fail(call, PLACER_E_INVALID,
                          "domid: domain %u is not the one of reservation %s: it has another UUID, or was there before",

@@ -235,6 +235,23 @@ def test_commit_release(tap, world):
         fails(tap, cli("release", token), 1, [token], "release again")
 
 
+def test_two_of_a_domain(tap, world):
+    """Each call is a reservation of its own: the domain takes the oldest, and a commit of the other says so."""
+    guests = Guests(world)
+    guests.daemon = start_daemon(world, "", guests.path())
+    cli = Commands(world)
+    with world.connect() as bus:
+        first, second = (place(bus, vcpus=1, memory=GIB, uuid=U1)[0] for _ in range(2))
+        guests.set(bus, 20, [100, 0, 0, 0], uuid=U1)
+        tap.equal({r["token"]: r["domid"] for r in reservations(bus).values()}, {first: 20, second: None}, "the oldest has the domain")
+        tap.equal(cli("commit", first, "20").returncode, 0, "it is committed")
+        fails(tap, cli("commit", second, "20"), 1, ["has the placement of another reservation", first, f"release {second}"], "the other")
+        fails(tap, cli("commit", first, "7"), 1, [f"reservation {first} is the placement of domain 20 already, and not of domain 7"], "to another domain")
+        other = place(bus, vcpus=1, memory=GIB, uuid=new_uuid())[0]
+        fails(tap, cli("commit", other, "7"), 1, ["it has another UUID"], "a domain of another UUID")
+        tap.equal(cli("release", second).returncode, 0, "it can be released")
+
+
 def test_from_file(tap, world):
     """A dry run from a file is the daemon's; a real one needs a daemon."""
     path = world.host(four_nodes())
@@ -250,5 +267,5 @@ def test_from_file(tap, world):
     tap.ok(out.returncode == 2 and "--dry-run" in out.stderr, "a reservation needs a daemon", out)
 
 
-run_tests(test_place, test_xl, test_options, test_statuses, test_no_daemon, test_not_permitted, test_reservations, test_commit_release,
+run_tests(test_place, test_xl, test_options, test_statuses, test_no_daemon, test_not_permitted, test_reservations, test_commit_release, test_two_of_a_domain,
           test_from_file)
