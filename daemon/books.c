@@ -266,7 +266,7 @@ int books_new(sd_event *event, LedgerStore *store, Ledger *ledger, const BooksHo
         ledger_unref(ledger);
         return -ENOMEM;
     }
-    *b = (Books){.store = store, .ledger = ledger, .hooks = *hooks, .userdata = userdata, .headroom = HEADROOM_AUTO};
+    *b = (Books){.store = store, .ledger = ledger, .hooks = *hooks, .userdata = userdata};
     r = sd_event_add_time(event, &b->expiry, CLOCK_BOOTTIME, UINT64_MAX, EXPIRY_ACCURACY_US, on_expiry, b);
     if (r < 0) {
         books_free(b);

@@ -25,7 +25,7 @@ typedef struct BooksHooks {
 int books_new(sd_event *event, LedgerStore *store, Ledger *ledger, const BooksHooks *hooks, void *userdata,
               Books **ret_books);
 Books *books_free(Books *books); /* takes NULL, returns NULL */
-/* As AccountOptions.headroom, from the next snapshot on; the default is HEADROOM_AUTO. */
+/* As AccountOptions.headroom, from the next snapshot on; the default is 0. */
 void books_set_headroom(Books *books, uint64_t headroom);
 
 Ledger *books_ledger(const Books *books);     /* borrowed */

@@ -173,6 +173,8 @@ static int collect(Collector *c)
 
     if (r == 0 && !c->rows)
         return -ENODATA;
+    if (r == 0)
+        host_rows_estimate_fragments(c->rows);
     if (r == 0 && c->capturing)
         hostdesc_writer_init(&c->writer, c->rows);
     return r;

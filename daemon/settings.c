@@ -15,7 +15,7 @@ const Setting settings_table[SETTINGS_N] = {
     {"daemon", "interval_ms", SETTING_NUMBER, "1000", 100, HOUR_MS, offsetof(Settings, interval_ms)},
     {"daemon", "adopt", SETTING_YES_NO, "no", 0, 0, offsetof(Settings, adopt)},
     {"placement", "policy", SETTING_POLICY, "balance", 0, 0, offsetof(Settings, policy)},
-    {"placement", "headroom", SETTING_SIZE_OR_AUTO, "auto", 0, SIZE_MAX_BYTES, offsetof(Settings, headroom)},
+    {"placement", "headroom", SETTING_SIZE, "0", 0, SIZE_MAX_BYTES, offsetof(Settings, headroom)},
     {"placement", "ttl_ms", SETTING_NUMBER, "60000", 1000, 24 * HOUR_MS, offsetof(Settings, ttl_ms)},
     {"placement", "gather_ms", SETTING_NUMBER, "100", 0, 10000, offsetof(Settings, gather_ms)},
     {"placement", "gather_max_ms", SETTING_NUMBER, "1000", 0, 60000, offsetof(Settings, gather_max_ms)},
@@ -44,8 +44,8 @@ void settings_add_allowed(const Setting *setting, Text *to)
     case SETTING_NUMBER:
         text_printf(to, "a whole number from %" PRIu64 " to %" PRIu64, setting->min, setting->max);
         break;
-    case SETTING_SIZE_OR_AUTO:
-        text_add(to, "auto or a size from ");
+    case SETTING_SIZE:
+        text_add(to, "a size from ");
         add_size(setting->min, to);
         text_add(to, " to ");
         add_size(setting->max, to);
@@ -115,10 +115,6 @@ const char *settings_set(const Setting *setting, const char *text, Settings *set
     case SETTING_POLICY:
         return policy_from_text(text, field) ? NULL : "is not allowed";
     default:
-        if (setting->kind == SETTING_SIZE_OR_AUTO && strcmp(text, "auto") == 0) {
-            *(uint64_t *)field = HEADROOM_AUTO;
-            return NULL;
-        }
         if (!(setting->kind == SETTING_NUMBER ? parse_number : parse_size)(text, &value))
             return setting->kind == SETTING_NUMBER ? "is no whole number" : "is no size";
         if (value < setting->min || value > setting->max)
@@ -183,11 +179,8 @@ static void add_value(const Setting *setting, const Settings *settings, Text *to
     case SETTING_POLICY:
         text_add(to, policy_to_text(*(const PlacementPolicy *)field));
         break;
-    case SETTING_SIZE_OR_AUTO:
-        if (*(const uint64_t *)field == HEADROOM_AUTO)
-            text_add(to, "auto");
-        else
-            add_size(*(const uint64_t *)field, to);
+    case SETTING_SIZE:
+        add_size(*(const uint64_t *)field, to);
         break;
     case SETTING_NUMBER:
         text_add_u64(to, *(const uint64_t *)field);

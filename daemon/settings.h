@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "lib/core/account.h"
 #include "lib/core/policy.h"
 #include "lib/core/text.h"
 
@@ -13,17 +12,12 @@ typedef struct Settings {
     uint64_t interval_ms;
     bool adopt;
     PlacementPolicy policy;
-    uint64_t headroom; /* of each node; HEADROOM_AUTO (account.h) */
+    uint64_t headroom; /* of each node */
     uint64_t ttl_ms, gather_ms, gather_max_ms;
     uint64_t reservations, per_uid, requests_per_s;
 } Settings;
 
-typedef enum SettingKind {
-    SETTING_NUMBER,
-    SETTING_SIZE_OR_AUTO, /* auto is HEADROOM_AUTO */
-    SETTING_YES_NO,
-    SETTING_POLICY
-} SettingKind;
+typedef enum SettingKind { SETTING_NUMBER, SETTING_SIZE, SETTING_YES_NO, SETTING_POLICY } SettingKind;
 
 typedef struct Setting {
     const char *section, *key;

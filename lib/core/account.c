@@ -42,6 +42,7 @@ static int fill_node(NodeRow *to, const Node *node)
     to->low = node->low;
     to->dirty = node->dirty;
     to->claimed = node->claimed;
+    to->fragments = node->fragments;
     to->n_free_chunks = node->free_chunks ? node->n_free_chunks : 0;
     return copy_counts(&to->free_chunks, node->free_chunks, node->n_free_chunks);
 }
@@ -146,19 +147,20 @@ static uint64_t count_domains_on(const HostMemory *memory, nodeid_t node)
     return n;
 }
 
-/* What HEADROOM_AUTO leaves out. Headroom that somebody wants is free memory that Xen may take; this is none. */
-static uint64_t estimate_fragments(const Snapshot *s, const HostMemory *memory, nodeid_t node)
+/* Younger numbers of a real host have no estimate with them. */
+static uint64_t fragments(const HostMemory *memory, nodeid_t id, unsigned features)
 {
-    if (s->simulated || s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS))
+    if (memory->nodes[id].fragments != VALUE_UNKNOWN)
+        return memory->nodes[id].fragments;
+    if (features & FEATURE_BIT(FEATURE_FREE_CHUNKS))
         return 0;
-    return HEADROOM_NODE + HEADROOM_DOMAIN * count_domains_on(memory, node);
+    return FRAGMENTS_NODE + FRAGMENTS_DOMAIN * count_domains_on(memory, id);
 }
 
 static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOptions *options)
 {
     _cleanup_free_ char *buffer = new_array(s->n_nodes, sizeof(uint64_t));
     uint64_t *reserved = (uint64_t *)(void *)buffer, claimed = 0;
-    bool is_auto = options->headroom == HEADROOM_AUTO;
     int r = reserved ? 0 : -ENOMEM;
 
     if (r < 0)
@@ -167,8 +169,8 @@ static int fill_nodes(Snapshot *s, const HostMemory *memory, const AccountOption
     for (nodeid_t id = 0; r == 0 && id < s->n_nodes; id++) {
         if (!s->nodes[id].exists)
             continue;
-        s->nodes[id].fragments = is_auto ? estimate_fragments(s, memory, id) : 0;
-        r = account_node(&s->nodes[id], &memory->nodes[id], reserved[id], s->features, is_auto ? 0 : options->headroom);
+        s->nodes[id].fragments = fragments(memory, id, s->features);
+        r = account_node(&s->nodes[id], &memory->nodes[id], reserved[id], s->features, options->headroom);
     }
     s->spare = host_spare(s, memory, claimed);
     return r;

@@ -8,20 +8,11 @@
  * derived from it: with the ledger, with what is reserved on each node, and, for a decision, with younger numbers of
  * memory than the last collection's. It shares all else with the snapshot it is derived from.
  */
-#define HEADROOM_AUTO UINT64_MAX
-/*
- * What HEADROOM_AUTO leaves out of a node where its free chunks are not known, on a real host. A guest's memory comes
- * in extents of 2 MiB, of any node before the small chunks of the preferred one: what is free in chunks below 2 MiB is
- * not to be had. On the lab host they had up to 11.2 MiB a node, growing by at most 2 MiB with each domain there.
- */
-#define HEADROOM_NODE (16u << 20)
-#define HEADROOM_DOMAIN (2u << 20)
-
 typedef struct AccountOptions {
     uint64_t generation;
     int64_t time_us;      /* as Snapshot.time_us */
     uint64_t boottime_us; /* CLOCK_BOOTTIME, now: what TTLs are held against */
-    uint64_t headroom;    /* bytes of each node that are not to be promised; HEADROOM_AUTO */
+    uint64_t headroom;    /* bytes of each node that are not to be promised */
     const char *ledger_lost; /* text of a warning ledger-lost; NULL: there is none */
 } AccountOptions;
 

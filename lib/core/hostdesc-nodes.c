@@ -4,7 +4,7 @@
 #define MAX_CHUNK_ORDERS 64
 
 static const char *const node_keys[] = {"size", "free", "distances", "cpus", NULL};
-static const char *const extra_keys[] = {"present", "low", "dirty", "claimed", "free_chunks", NULL};
+static const char *const extra_keys[] = {"present", "low", "dirty", "claimed", "fragments", "free_chunks", NULL};
 
 static bool is_hole(const HostRows *rows, nodeid_t id)
 {
@@ -127,6 +127,7 @@ static int read_node(JsonReader *reader, const JsonPath *path, json_object *obje
     int r;
 
     node_row_init(node);
+    node->fragments = 0;
     node->size = node->free = VALUE_UNKNOWN;
     r = json_check_object(reader, path, object, node_keys);
     if (r == 0)
@@ -168,6 +169,8 @@ static int read_extra_row(JsonReader *reader, const JsonPath *path, json_object 
         r = json_get_u64(reader, path, object, "dirty", HOSTDESC_MAX_SIZE, &node->dirty);
     if (r == 0)
         r = json_get_u64(reader, path, object, "claimed", HOSTDESC_MAX_SIZE, &node->claimed);
+    if (r == 0)
+        r = json_get_u64(reader, path, object, "fragments", HOSTDESC_MAX_SIZE, &node->fragments);
     return r != 0 ? r : read_free_chunks(reader, path, object, node);
 }
 

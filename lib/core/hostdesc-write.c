@@ -146,6 +146,8 @@ static void write_nodes(JsonWriter *w, const HostRows *rows)
         jsonw_known(w, "low", node->low);
         jsonw_known(w, "dirty", node->dirty);
         jsonw_known(w, "claimed", node->claimed);
+        if (node->fragments && node->fragments != VALUE_UNKNOWN) /* few hosts have an estimate */
+            jsonw_u64(w, "fragments", node->fragments);
         write_counts(w, "free_chunks", node->free_chunks, node->n_free_chunks);
         jsonw_end(w, '}');
     }

@@ -78,7 +78,30 @@ void domain_row_done(DomainRow *domain)
 
 void node_row_init(NodeRow *node)
 {
-    *node = (NodeRow){.present = VALUE_UNKNOWN, .low = VALUE_UNKNOWN, .dirty = VALUE_UNKNOWN, .claimed = VALUE_UNKNOWN};
+    *node = (NodeRow){.present = VALUE_UNKNOWN,
+                      .low = VALUE_UNKNOWN,
+                      .dirty = VALUE_UNKNOWN,
+                      .claimed = VALUE_UNKNOWN,
+                      .fragments = VALUE_UNKNOWN};
+}
+
+/* Domains that have memory on the node, or may have. */
+static uint64_t count_domains_on(const HostRows *rows, nodeid_t node)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < rows->n_domains; i++)
+        n += !rows->domains[i].node_pages || rows->domains[i].node_pages[node] > 0;
+    return n;
+}
+
+void host_rows_estimate_fragments(HostRows *rows)
+{
+    bool none = rows->simulated || rows->features & FEATURE_BIT(FEATURE_FREE_CHUNKS);
+
+    for (nodeid_t id = 0; id < rows->n_nodes; id++)
+        if (rows->nodes[id].fragments == VALUE_UNKNOWN)
+            rows->nodes[id].fragments = none ? 0 : FRAGMENTS_NODE + FRAGMENTS_DOMAIN * count_domains_on(rows, id);
 }
 
 HostRows *host_rows_new(void)

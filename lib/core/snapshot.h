@@ -20,7 +20,7 @@ typedef struct Node {
     bool tied;    /* local has CPUs of other nodes too */
     uint32_t cores;
     uint64_t span, present, free, low, dirty, claimed, reserved, available; /* bytes */
-    uint64_t fragments;    /* bytes that are free in chunks too small for a guest's extents, by estimate (account.h) */
+    uint64_t fragments;    /* bytes that are free in chunks too small for a guest's extents, by estimate (rows.h) */
     uint64_t *free_chunks; /* owned; NULL when unknown */
     size_t n_free_chunks;
     double vcpus;          /* load: the share of all online vCPUs that may run here */

@@ -142,25 +142,28 @@ static void test_claims_of_nobody(void **state)
     assert_int_equal(s->spare, 40960 - 8192);
 }
 
-/* Where nobody knows how large the free chunks are, some are taken to be of no use; not on a simulated host. */
+/* Where nobody knows how large the free chunks are, some are taken to be of no use; a description tells how much. */
 static void test_fragments(void **state)
 {
     _cleanup_(snapshot_unref_p) Snapshot *base = host(HOST("\"node-pages\"", ""));
+    _cleanup_(host_memory_free_p) HostMemory *memory = account_memory(base);
     _cleanup_(ledger_unref_p) Ledger *ledger = ledger_new();
-    AccountOptions automatic = options;
     Snapshot *s = NULL;
 
-    automatic.headroom = HEADROOM_AUTO;
-    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
-    assert_int_equal(s->nodes[1].available, 400 * MIB);
-    snapshot_unref(s);
-    base->simulated = false;
-    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
+    assert_non_null(memory);
+    assert_int_equal(memory->nodes[1].fragments, 0);
+    memory->nodes[1].fragments = VALUE_UNKNOWN;
+    assert_int_equal(account_snapshot(base, memory, ledger, &options, &s), 0);
     assert_int_equal(s->nodes[1].fragments, 20 * MIB); /* two domains have memory there */
     assert_int_equal(s->nodes[1].available, 380 * MIB);
     snapshot_unref(s);
+    memory->nodes[1].fragments = 3 * MIB;
+    assert_int_equal(account_snapshot(base, memory, ledger, &options, &s), 0);
+    assert_int_equal(s->nodes[1].available, 397 * MIB);
+    snapshot_unref(s);
     base->features |= FEATURE_BIT(FEATURE_FREE_CHUNKS);
-    assert_int_equal(account_snapshot(base, NULL, ledger, &automatic, &s), 0);
+    memory->nodes[1].fragments = VALUE_UNKNOWN;
+    assert_int_equal(account_snapshot(base, memory, ledger, &options, &s), 0);
     assert_int_equal(s->nodes[1].available, 400 * MIB);
     snapshot_unref(s);
 }

@@ -214,6 +214,37 @@ static void test_unknown(void **state)
     assert_returns(rows, "unknown");
 }
 
+/* What is of no use in small chunks is estimated on a real host that does not count them, and a capture keeps it. */
+static void test_fragments(void **state)
+{
+    _cleanup_(host_rows_free_p) HostRows *rows = xen_host();
+    _cleanup_(host_rows_free_p) HostRows *read = NULL;
+    _cleanup_free_ char *text = NULL;
+
+    add_domain(rows, (DomainRow){.domid = 1, .node_pages = pages(1, 0, 3, 4)});
+    add_domain(rows, (DomainRow){.domid = 2}); /* anywhere */
+    rows->simulated = false;
+    rows->features = FEATURE_BIT(FEATURE_NODE_PAGES);
+    for (size_t i = 0; i < rows->n_nodes; i++)
+        rows->nodes[i].fragments = VALUE_UNKNOWN;
+    rows->nodes[2].fragments = 5; /* told already */
+    host_rows_estimate_fragments(rows);
+    assert_int_equal(rows->nodes[0].fragments, 20 << 20);
+    assert_int_equal(rows->nodes[1].fragments, 18 << 20);
+    assert_int_equal(hostdesc_document(rows, &text), 0);
+    read = parse(text);
+    assert_int_equal(read->nodes[0].fragments, 20 << 20);
+    assert_int_equal(read->nodes[2].fragments, 5);
+    rows->nodes[0].fragments = rows->nodes[1].fragments = VALUE_UNKNOWN;
+    rows->features |= FEATURE_BIT(FEATURE_FREE_CHUNKS);
+    host_rows_estimate_fragments(rows);
+    assert_int_equal(rows->nodes[0].fragments, 0);
+    rows->features = 0;
+    rows->simulated = true;
+    host_rows_estimate_fragments(rows);
+    assert_int_equal(rows->nodes[1].fragments, 0);
+}
+
 /* A CPU that moved from one pool to another while they were read is in both; a description has it once. */
 static void test_moving_cpu(void **state)
 {
@@ -324,7 +355,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_hosts), cmocka_unit_test(test_everything), cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_moving_cpu),   cmocka_unit_test(test_firmware),   cmocka_unit_test(test_no_nodes),
-        cmocka_unit_test(test_anonymize),
+        cmocka_unit_test(test_anonymize),    cmocka_unit_test(test_fragments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

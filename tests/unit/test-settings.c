@@ -30,7 +30,7 @@ static void test_defaults(void **state)
         assert_int_equal(s.interval_ms, 1000);
         assert_false(s.adopt);
         assert_int_equal(s.policy, POLICY_BALANCE);
-        assert_true(s.headroom == HEADROOM_AUTO);
+        assert_int_equal(s.headroom, 0);
         assert_int_equal(s.ttl_ms, 60000);
         assert_int_equal(s.gather_ms, 100);
         assert_int_equal(s.gather_max_ms, 1000);
@@ -104,7 +104,7 @@ static void test_sizes(void **state)
 
 #define HUNDRED "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
 #define INTERVAL "give a whole number from 100 to 3600000"
-#define HEADROOM "give auto or a size from 0 to 64T, in bytes or with K, M, G or T"
+#define HEADROOM "give a size from 0 to 64T, in bytes or with K, M, G or T"
 #define MARK "\xef\xbb\xbf"
 #define MARKED "a byte order mark, which some editors write: save the file as UTF-8 without one"
 #define SECTIONS "there are [daemon], [placement], [limits]"
@@ -314,7 +314,7 @@ static void test_changes(void **state)
         const char *text, *changes;
     } cases[] = {
         {"", NULL},
-        {"[daemon]\ninterval_ms=1000\n[placement]\nheadroom=auto", NULL},
+        {"[daemon]\ninterval_ms=1000\n[placement]\nheadroom=0K", NULL},
         {"[placement]\nheadroom=1048576K\n[daemon]\nadopt=yes", "adopt=yes headroom=1G"},
         {"[placement]\nheadroom=4097\npolicy=any\n[limits]\nper_uid=3", "policy=any headroom=4097 per_uid=3"},
     };
