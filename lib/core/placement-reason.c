@@ -78,7 +78,8 @@ static void add_near(Text *text, PlacementSearch *q)
     else if (v.refused_by == REFUSED_POOL)
         text_add(text, ", which has no CPU that it may use");
     else if (v.refused_by == REFUSED_KIND)
-        text_add(text, ", which has no memory for it");
+        text_add(text, q->snapshot->nodes[q->near].kind == NODE_MEMORY ? ", whose memory is used only when asked for"
+                                                                       : ", which has no memory");
 }
 
 /* Why these, where it is not the room alone. */
@@ -92,8 +93,8 @@ static void add_choice(Text *text, PlacementSearch *q)
     else if (stage->spread)
         add_evenness(text, q);
     else if (v->n > 1 && q->growth.begun)
-        text_printf(text, "; found by growing sets of near nodes, which are at a distance of %" PRIu32 " at most",
-                    v->worst);
+        text_printf(text, "; %sfound by growing sets of near nodes, which are at a distance of %" PRIu32 " at most",
+                    v->n <= q->n_base + q->size ? "no fewer nodes have it, and these were " : "", v->worst);
     else if (v->n > 1)
         text_printf(text, "; no fewer nodes have it, and of %zu these are the nearest, at a distance of %" PRIu32, v->n,
                     v->worst);
@@ -172,8 +173,9 @@ static void add_caveats(Text *text, PlacementSearch *q)
     if (may_need_huge_extents(q))
         text_add(text, "; whether extents of 1 GiB are free there cannot be known");
     if ((!pass->chunks && q->chunked) || (pass->smaller && needs_smaller(q)))
-        text_add(text,
-                 "; its free memory is in small pieces, and Xen may take other nodes' or what it keeps back for DMA");
+        text_add(
+            text,
+            "; its free memory is in small pieces, and Xen may take other nodes' memory, or what it keeps for DMA");
 }
 
 int search_reason(PlacementSearch *q, char **ret_text)
