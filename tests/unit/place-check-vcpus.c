@@ -88,10 +88,10 @@ static unsigned count_runs(const Oracle *o, const Placement *p, size_t first)
 
 static unsigned cores_of_home(const Oracle *o, const Placement *p, size_t vcpu)
 {
-    _cleanup_bitmap_ Bitmap one = {0}, cpus = {0};
+    _cleanup_bitmap_ Bitmap cpus = {0};
 
-    MUST(bitmap_set(&one, home_of(o, p, vcpu)) == 0);
-    oracle_cpus(o, &one, &cpus);
+    MUST(bitmap_copy(&cpus, &o->snapshot->nodes[home_of(o, p, vcpu)].cpus) == 0); /* its own are used first */
+    MUST(bitmap_and(&cpus, &cpus, &o->allowed) == 0);
     return oracle_cores(o, &cpus, 1);
 }
 

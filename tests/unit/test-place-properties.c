@@ -188,7 +188,7 @@ static bool fits_no_more(const PlaceCase *place, const Snapshot *snapshot, const
 
     MUST(oracle_init(&o, place, snapshot) == 0);
     for (size_t i = 0; i < ARRAY_SIZE(supplies); i++)
-        fits |= oracle_fits_memory(&o, set, supplies[i]);
+        fits |= oracle_fits_memory(&o, set, supplies[i] | (place->request.strict ? SUPPLY_CLEAN : 0));
     oracle_done(&o);
     return !fits;
 }
