@@ -152,8 +152,12 @@ static bool is_same_set(const Oracle *o, const Bitmap *set, const Oracle *renumb
     return same;
 }
 
-/* Of larger sets, that are as good as others step by step, those with the lowest numbers are followed. */
-#define TIES_MAX 12u
+/*
+ * Up to so many nodes all sets are looked at. Beyond, sets are grown, and of those that are as good as others step by
+ * step the ones with the lowest numbers are followed, which shows in answers of several nodes.
+ */
+#define EXACT_NODES_MAX 12u
+#define TIES_MAX 6u
 
 static const char *compare_scores(const PlaceCase *place, const Answer *a, const PlaceCase *renumbered, const Answer *b,
                                   const nodeid_t *ids, const nodeid_t *old_ids)
@@ -171,7 +175,7 @@ static const char *compare_scores(const PlaceCase *place, const Answer *a, const
     oracle_done(&p);
     if (order == 0 || !same)
         return same ? NULL : CASE_VOID;
-    if (x.count > TIES_MAX && y.count > TIES_MAX) /* too many sets to look at them all */
+    if (place->rows->n_nodes > EXACT_NODES_MAX && x.count > TIES_MAX && y.count > TIES_MAX)
         return CASE_VOID;
     return case_fault("renumbered it is %s: %u nodes %" PRIu32 " %f, %f a core, %" PRIu64 " left; %u nodes %" PRIu32
                       " %f, %f a core, %" PRIu64 " left",
@@ -232,9 +236,19 @@ static bool has_promises(const PlaceCase *place, const Bitmap *set)
     return false;
 }
 
+/* Whether memory is promised on a node whose free chunks are counted: nobody knows of which chunks it will be made. */
+static bool has_promised_chunks(const PlaceCase *place)
+{
+    for (nodeid_t id = 0; id < place->rows->n_nodes; id++)
+        if (place->rows->nodes[id].free_chunks && place_case_available(place, id) < place_case_usable(place, id))
+            return true;
+    return false;
+}
+
 /*
  * But where the node has more Xen may take a larger extent of it, and so more than is not promised there: then the set
- * is none any more, and that no other is either is for test-place-optimal to see.
+ * is none any more, and that no other is either is for test-place-optimal to see. Where chunks are counted, what is
+ * promised is taken off the largest, so that one more large chunk may forbid what small ones allowed.
  */
 static const char *more_memory_fits(Draw *draw, const PlaceCase *place)
 {
@@ -260,6 +274,8 @@ static const char *more_memory_fits(Draw *draw, const PlaceCase *place)
             return NULL;
         if (has_promises(place, &before.placement->nodes) &&
             fits_no_more(&richer, after.snapshot, &before.placement->nodes))
+            return CASE_VOID;
+        if (has_promised_chunks(&richer))
             return CASE_VOID;
         place_case_print(&richer, stderr);
         return case_fault("refused with more memory (above): %s", after.why);
