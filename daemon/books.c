@@ -85,7 +85,7 @@ static void publish(Books *b, Snapshot *snapshot)
 }
 
 /* The snapshot first, which may fail, then the disk, which may too, and then all that cannot. */
-static int adopt(Books *b, Ledger *ledger, const HostMemory *memory)
+int books_adopt(Books *b, Ledger *ledger, const HostMemory *memory)
 {
     _cleanup_(snapshot_unref_p) Snapshot *snapshot = NULL;
     int r = books_account(b, ledger, memory, &snapshot);
@@ -99,11 +99,6 @@ static int adopt(Books *b, Ledger *ledger, const HostMemory *memory)
     return 0;
 }
 
-int books_adopt(Books *b, Ledger *ledger, const HostMemory *memory)
-{
-    return adopt(b, ledger, memory);
-}
-
 /* Holds the ledger against the numbers, and publishes when `always` or when that changed it. */
 static int reconcile(Books *b, const HostMemory *memory, bool always)
 {
@@ -113,9 +108,9 @@ static int reconcile(Books *b, const HostMemory *memory, bool always)
     int r = b->held ? 0 : ledger_reconcile(old, memory, clock_us(CLOCK_BOOTTIME), &ledger, &ends, &n_ends);
 
     if (r == 0 && ledger && ledger != old)
-        r = adopt(b, ledger, memory);
+        r = books_adopt(b, ledger, memory);
     else if (r == 0 && always)
-        r = adopt(b, old, memory);
+        r = books_adopt(b, old, memory);
     for (size_t i = 0; r == 0 && i < n_ends; i++)
         b->hooks.ended(ends[i].reservation->token, b->userdata);
     free(ends);
@@ -162,7 +157,7 @@ void books_collected(Books *b, Snapshot *collected, uint64_t begun_us)
     memory = newest_memory(b, begun_us, &current);
     r = !memory ? -ENOMEM : current ? reconcile(b, memory, true) : -ESTALE;
     if (r < 0 && memory) /* what was collected is shown, with the promises as they were */
-        r = adopt(b, b->ledger, memory);
+        r = books_adopt(b, b->ledger, memory);
     if (r < 0)
         log_errno(LOG_WARNING, r, "cannot account for what is promised, showing the last snapshot: %m");
 }

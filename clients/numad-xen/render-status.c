@@ -98,7 +98,7 @@ static void add_node_notes(const StatusView *view, DistanceForm form, bool folde
                                 : "%s CPUs are on no node: see numad-xen topology.",
                     display_number(strays).text);
     if (held)
-        render_note(screen, width, to, "AVAIL is FREE less DMA memory, claims, reservations and headroom.");
+        render_note(screen, width, to, "AVAIL is FREE less DMA memory, claims, reservations, headroom and small chunks.");
     if (form == DISTANCE_COUNTS)
         render_note(screen, width, to, "DISTANCE 22x48: 48 nodes are at distance 22; numad-xen topology tells which.");
     if (folded)

@@ -58,6 +58,12 @@ static inline uint64_t add_saturating(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* An unknown part of a sum counts as nothing. */
+static inline uint64_t known_or_zero(uint64_t value)
+{
+    return value == VALUE_UNKNOWN ? 0 : value;
+}
+
 /* Zeroed array of n elements, never NULL for n == 0; NULL when memory is short or the size would overflow. */
 static inline void *new_array(size_t n, size_t size)
 {

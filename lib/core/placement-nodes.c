@@ -155,11 +155,6 @@ static int mark_nearest(const PlacementSearch *q, Bitmap *nearest)
     return 0;
 }
 
-static uint64_t known_bytes(uint64_t bytes)
-{
-    return bytes == VALUE_UNKNOWN ? 0 : bytes;
-}
-
 static void fill_site(PlacementSearch *q, Site *site, nodeid_t id)
 {
     const Snapshot *s = q->snapshot;
@@ -169,7 +164,7 @@ static void fill_site(PlacementSearch *q, Site *site, nodeid_t id)
     site->asked = q->request.has_nodes && bitmap_isset(&q->request.nodes, id);
     site->available = node->available;
     site->withheld = sub_saturating(node->free, node->available);
-    site->unusable = add_saturating(known_bytes(node->low), known_bytes(node->claimed));
+    site->unusable = add_saturating(known_or_zero(node->low), known_or_zero(node->claimed));
     site->unusable = add_saturating(site->unusable, node->fragments);
     site->usable = sub_saturating(node->free, site->unusable);
     for (Step step = 0; step < _STEP_MAX; step++)

@@ -178,7 +178,7 @@ static void seal_node(Snapshot *s, NodeRow *row, nodeid_t id)
     node->low = row->low;
     node->dirty = s->features & FEATURE_BIT(FEATURE_NODE_MEMORY) ? row->dirty : VALUE_UNKNOWN;
     node->claimed = s->features & FEATURE_BIT(FEATURE_CLAIMS) ? row->claimed : VALUE_UNKNOWN;
-    node->fragments = row->fragments == VALUE_UNKNOWN ? 0 : row->fragments;
+    node->fragments = known_or_zero(row->fragments);
     node_set_available(node, 0);
     if (s->features & FEATURE_BIT(FEATURE_FREE_CHUNKS)) {
         node->free_chunks = TAKE_PTR(row->free_chunks);

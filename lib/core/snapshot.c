@@ -17,16 +17,11 @@ const char *node_kind_to_text(NodeKind kind)
     return kind_texts[kind];
 }
 
-static uint64_t known(uint64_t value)
-{
-    return value == VALUE_UNKNOWN ? 0 : value;
-}
-
 void node_set_available(Node *node, uint64_t headroom)
 {
-    uint64_t available = sub_saturating(node->free, known(node->low));
+    uint64_t available = sub_saturating(node->free, known_or_zero(node->low));
 
-    available = sub_saturating(available, known(node->claimed));
+    available = sub_saturating(available, known_or_zero(node->claimed));
     available = sub_saturating(available, node->reserved);
     available = sub_saturating(available, node->fragments);
     node->available = sub_saturating(available, headroom);

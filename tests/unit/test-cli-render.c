@@ -77,7 +77,7 @@ static void test_status(void **state)
                               "NODE  USED  FREE  RESERVED  AVAIL  TOTAL  CPUS  LOAD  DISTANCE\n"
                               "0      50%  1.0G      512M   512M   2.0G  0-1    1.5  10  -\n"
                               "1     100%     0         0      0   2.0G  2-3    0.0  21 10\n"
-                              "AVAIL is FREE less DMA memory, claims, reservations and headroom.\n"
+                              "AVAIL is FREE less DMA memory, claims, reservations, headroom and small chunks.\n"
                               "\n"
                               "DOMID  NAME  STATE    VCPUS  ON  MEMORY  NODE0  NODE1  KEPT  LOCAL\n"
                               "7      g     running    1/2  1       1M      0     1M  yes    100%\n"
